@@ -45,8 +45,10 @@ func operations(t *testing.T, u *user) []operation {
 	submission, _ := u.submit(t, link, "sub@example.com", time.Now())
 	key, err := u.CreateKey(t.Context(), clienttest.NewKey{Name: "spare", Scopes: []string{"read"}})
 	require.NoError(t, err)
-	hook := u.post(t, "/api/v1/webhooks", `{"url":"http://127.0.0.1:9/","kinds":["link.created"]}`).object(t)["id"].(string)
-	other := u.post(t, "/api/v1/webhooks", `{"url":"http://127.0.0.1:9/","kinds":["form.verified"]}`).object(t)["id"].(string)
+	hook := u.post(t, "/api/v1/webhooks",
+		`{"url":"http://127.0.0.1:9/","kinds":["link.created"]}`).object(t)["id"].(string)
+	other := u.post(t, "/api/v1/webhooks",
+		`{"url":"http://127.0.0.1:9/","kinds":["form.verified"]}`).object(t)["id"].(string)
 	sent := u.send(t, "POST", "/api/v1/webhooks/"+hook+"/test", http.NoBody).object(t)["id"].(string)
 	picture := string(flag(t, 40, 30, color.White))
 	person := func() string {
@@ -91,11 +93,13 @@ func operations(t *testing.T, u *user) []operation {
 		{"get-lead-magnet", "GET", magnets + "/" + m.ID, "", "", auth.Read},
 		{"update-lead-magnet", "PATCH", magnets + "/" + m.ID, `{"title":"y"}`, jsonType, auth.Write},
 		{"delete-lead-magnet", "DELETE", magnets + "/" + u.magnet(t).ID, "", "", auth.Write},
-		{"upload-lead-magnet-file", "PUT", magnets + "/" + m.ID + "/file", string(pdftest.Strip(1, 0)), "application/pdf", auth.Write},
+		{"upload-lead-magnet-file", "PUT", magnets + "/" + m.ID + "/file", string(pdftest.Strip(1, 0)),
+			"application/pdf", auth.Write},
 		{"list-lead-magnet-versions", "GET", magnets + "/" + m.ID + "/versions", "", "", auth.Read},
 		{"get-page-picture", "GET", magnets + "/" + m.ID + "/pages/1/picture", "", "", auth.Read},
 		{"download-lead-magnet-file", "GET", magnets + "/" + m.ID + "/file", "", "", auth.Read},
-		{"create-access-links", "POST", magnets + "/" + m.ID + "/bulk-links", `{"expires_at":"2099-01-01","emails":["a@example.com","b@example.com"]}`, jsonType, auth.Write},
+		{"create-access-links", "POST", magnets + "/" + m.ID + "/bulk-links",
+			`{"expires_at":"2099-01-01","emails":["a@example.com","b@example.com"]}`, jsonType, auth.Write},
 		{"create-generic-link", "POST", linksPath, `{"lead_magnet_id":"` + m.ID + `"}`, jsonType, auth.Write},
 		{"list-generic-links", "GET", linksPath, "", "", auth.Read},
 		{"get-generic-link", "GET", linksPath + "/" + link.ID, "", "", auth.Read},
@@ -108,7 +112,8 @@ func operations(t *testing.T, u *user) []operation {
 		{"list-submissions", "GET", linksPath + "/" + link.ID + "/submissions", "", "", auth.Leads},
 		{"export-submissions", "GET", linksPath + "/" + link.ID + "/submissions/export", "", "", auth.Leads},
 		{"delete-submission", "DELETE", "/api/v1/submissions/" + submission, "", "", auth.Write},
-		{"create-access-link", "POST", accessPath, `{"lead_magnet_id":"` + m.ID + `","email":"jo@example.com"}`, jsonType, auth.Write},
+		{"create-access-link", "POST", accessPath, `{"lead_magnet_id":"` + m.ID + `","email":"jo@example.com"}`, jsonType,
+			auth.Write},
 		{"list-access-links", "GET", accessPath, "", "", auth.Leads},
 		{"get-access-link", "GET", accessPath + "/" + access.ID, "", "", auth.Leads},
 		{"update-access-link", "PATCH", accessPath + "/" + access.ID, `{"expires_at":"2099-01-01"}`, jsonType, auth.Write},
@@ -183,7 +188,8 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 	only, without := map[auth.Scope]*user{}, map[auth.Scope]*user{}
 	for _, s := range auth.Scopes() {
 		only[s] = f.userOf(t, owner.account, s)
-		without[s] = f.userOf(t, owner.account, slices.DeleteFunc(auth.Scopes(), func(o auth.Scope) bool { return o == s })...)
+		without[s] = f.userOf(t, owner.account,
+			slices.DeleteFunc(auth.Scopes(), func(o auth.Scope) bool { return o == s })...)
 	}
 	granted := map[string][]auth.Scope{"create-invitation": auth.Analyst.Scopes(), "update-user": auth.Editor.Scopes()}
 	overseer := f.userOf(t, owner.account, auth.Read, auth.People)
@@ -219,7 +225,8 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 			require.Equal(t, problem.Unauthorized, r.problem(t).Code, name)
 			require.Equal(t, "Bearer", r.header.Get("WWW-Authenticate"))
 		}
-		for _, header := range []string{"", "Bearer", "Bearer ", "Basic " + owner.key, owner.key, "Bearer " + owner.key + " x"} {
+		for _, header := range []string{"", "Bearer", "Bearer ", "Basic " + owner.key, owner.key,
+			"Bearer " + owner.key + " x"} {
 			require.Equal(t, problem.Unauthorized, owner.run(t, o, "Authorization", header).problem(t).Code, name)
 		}
 		refused := other.run(t, o).problem(t)
@@ -291,7 +298,8 @@ func TestEveryOperationWithBadInput(t *testing.T) {
 		require.Equal(t, problem.MethodNotAllowed, r.problem(t).Code, name)
 		require.Contains(t, r.header.Get("Allow"), o.method)
 		if id := strings.Split(o.path, "/"); strings.Contains(f.described()[o.id].Path, "{") {
-			for _, bad := range []string{"1", "x", "%00", "%ff", "%2e%2e", "'; DROP TABLE accounts", uuid.NewString(), strings.ToUpper(id[4]) + "0", "{" + id[4] + "}", strings.ReplaceAll(id[4], "-", "")} {
+			for _, bad := range []string{"1", "x", "%00", "%ff", "%2e%2e", "'; DROP TABLE accounts", uuid.NewString(),
+				strings.ToUpper(id[4]) + "0", "{" + id[4] + "}", strings.ReplaceAll(id[4], "-", "")} {
 				path := strings.Replace(o.path, id[4], strings.NewReplacer(" ", "%20", "{", "%7B", "}", "%7D").Replace(bad), 1)
 				p := u.run(t, operation{o.id, o.method, path, o.body, o.kind, o.scope}).problem(t)
 				require.Equal(t, problem.NotFound, p.Code, o.method+" "+path)
@@ -302,7 +310,8 @@ func TestEveryOperationWithBadInput(t *testing.T) {
 			continue
 		}
 		for kind, code := range map[string]problem.Code{
-			"": problem.UnsupportedMediaType, "text/plain": problem.UnsupportedMediaType, "application/pdf": problem.UnsupportedMediaType,
+			"": problem.UnsupportedMediaType, "text/plain": problem.UnsupportedMediaType,
+			"application/pdf": problem.UnsupportedMediaType,
 		} {
 			p := u.send(t, o.method, o.path, strings.NewReader(o.body), "Content-Type", kind).problem(t)
 			require.Equal(t, code, p.Code, name)
@@ -325,7 +334,8 @@ func TestEveryOperationWithBadInput(t *testing.T) {
 			strings.Replace(o.body, "{", `{"":1,`, 1):               problem.ValidationError,
 			`{"title":"` + strings.Repeat("x", 2<<20) + `"}`:        problem.PayloadTooLarge,
 		} {
-			if body == "{}" && (o.method == "PATCH" || len(f.described()[o.id].RequestBody.Content[o.kind].Schema.Resolve().Required) == 0) {
+			if body == "{}" && (o.method == "PATCH" ||
+				len(f.described()[o.id].RequestBody.Content[o.kind].Schema.Resolve().Required) == 0) {
 				continue // which is fine
 			}
 			if body == o.body {
@@ -353,7 +363,8 @@ func wrongValues(s *jsonschema.Schema) []string {
 	case jsonschema.Boolean:
 		values = append(values, "0", "1", text, `"true"`, `""`)
 	case jsonschema.Integer:
-		values = append(values, "true", text, `"5"`, `""`, "1.5", "0.1e1x", "1e100", "9223372036854775808", "-1", "01", "+1", "NaN", "Infinity", "0x1",
+		values = append(values, "true", text, `"5"`, `""`, "1.5", "0.1e1x", "1e100", "9223372036854775808", "-1", "01",
+			"+1", "NaN", "Infinity", "0x1",
 			fmt.Sprint(int64(*s.Minimum)-1), fmt.Sprint(int64(*s.Maximum)+1))
 	case jsonschema.Array:
 		if s.MinItems != nil && *s.MinItems > 0 {
@@ -365,8 +376,10 @@ func wrongValues(s *jsonschema.Schema) []string {
 			values = append(values, "["+v+"]")
 		}
 	case jsonschema.String:
-		values = append(values, "true", "1", "0", `"\u0000"`, `"a\u0007b"`, `"a\u001bb"`, `"a\u007fb"`, `"a\u009bb"`, `"\ud800"`, `"\udc00\ud800"`, `"a\ud83d"`,
-			"\"\xff\"", "\"\xc0\x80\"", "\"\xed\xa0\x80\"", "\"a\nb\"", "\"a\x00b\"", `"\x41"`, `"open`, `'x'`, "x", `"\u202e"`, `"\ufffe"`)
+		values = append(values, "true", "1", "0", `"\u0000"`, `"a\u0007b"`, `"a\u001bb"`, `"a\u007fb"`, `"a\u009bb"`,
+			`"\ud800"`, `"\udc00\ud800"`, `"a\ud83d"`,
+			"\"\xff\"", "\"\xc0\x80\"", "\"\xed\xa0\x80\"", "\"a\nb\"", "\"a\x00b\"", `"\x41"`, `"open`, `'x'`,
+			"x", `"\u202e"`, `"\ufffe"`)
 		if s.MaxLength != nil {
 			values = append(values, `"`+strings.Repeat("a", *s.MaxLength+1)+`"`, `"`+strings.Repeat("é", *s.MaxLength+1)+`"`)
 		}
@@ -405,7 +418,8 @@ func TestEveryFieldWithBadValues(t *testing.T) {
 				}
 				r := u.run(t, operation{o.id, o.method, o.path, "{" + strings.Join(members, ",") + "}", o.kind, o.scope})
 				p := r.problem(t)
-				require.Contains(t, []problem.Code{problem.ValidationError, problem.InvalidJSON}, p.Code, "%s %s=%.80q", o.id, field, value)
+				require.Contains(t, []problem.Code{problem.ValidationError, problem.InvalidJSON}, p.Code,
+					"%s %s=%.80q", o.id, field, value)
 				if p.Code == problem.ValidationError {
 					require.NotEmpty(t, p.Errors)
 					require.True(t, strings.HasPrefix(p.Errors[0].Field, field), "%s %s=%.80q: %v", o.id, field, value, p.Errors)
@@ -454,7 +468,8 @@ func TestRevokedKey(t *testing.T) {
 	u := f.user(t, account.Free)
 	require.Equal(t, 200, u.get(t, linksPath).status)
 	require.NoError(t, f.accounts.RevokeKey(t.Context(), u.keyID))
-	require.Eventually(t, func() bool { return u.get(t, linksPath).status == http.StatusUnauthorized }, testTimeout, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return u.get(t, linksPath).status == http.StatusUnauthorized },
+		testTimeout, 5*time.Millisecond)
 	require.NoError(t, f.accounts.RevokeKey(t.Context(), u.keyID))
 	require.ErrorIs(t, f.accounts.RevokeKey(t.Context(), uuid.New()), account.ErrUnknown)
 }
@@ -474,7 +489,8 @@ func TestAccounts(t *testing.T) {
 	_, err = f.accounts.CreateKey(t.Context(), u.account, "k", "admin")
 	require.Error(t, err)
 	var stored string
-	require.NoError(t, f.db.Unscoped().QueryRow(t.Context(), "SELECT api_keys::text FROM api_keys WHERE account_id = $1", u.account).Scan(&stored))
+	require.NoError(t, f.db.Unscoped().QueryRow(t.Context(), "SELECT api_keys::text FROM api_keys WHERE account_id = $1",
+		u.account).Scan(&stored))
 	require.NotContains(t, stored, u.key[12:], "only the beginning of a key is kept")
 	require.Contains(t, stored, u.key[:12])
 }

@@ -23,7 +23,8 @@ func TestChangeAccessLink(t *testing.T) {
 	f := start(t)
 	u := f.user(t, account.Team)
 	m := u.magnet(t)
-	r := u.post(t, accessPath, `{"lead_magnet_id":"`+m.ID+`","email":"jo@example.com","max_views":5,"expires_at":"2099-01-01"}`)
+	r := u.post(t, accessPath,
+		`{"lead_magnet_id":"`+m.ID+`","email":"jo@example.com","max_views":5,"expires_at":"2099-01-01"}`)
 	want, path := r.object(t), r.header.Get("Location")
 	for _, step := range []struct {
 		body string
@@ -44,8 +45,10 @@ func TestChangeAccessLink(t *testing.T) {
 	}
 	require.Equal(t, want, u.patch(t, path, "{}").object(t))
 	for body, field := range map[string]string{
-		`{"email":"al@example.com"}`: "email", `{"lead_magnet_id":"` + m.ID + `"}`: "lead_magnet_id", `{"max_views":0}`: "max_views", `{"max_views":10001}`: "max_views",
-		`{"is_active":null}`: "is_active", `{"expires_at":"2020-01-01"}`: "expires_at", `{"expires_at":"soon"}`: "expires_at", `{"view_count":0}`: "view_count",
+		`{"email":"al@example.com"}`: "email", `{"lead_magnet_id":"` + m.ID + `"}`: "lead_magnet_id",
+		`{"max_views":0}`: "max_views", `{"max_views":10001}`: "max_views",
+		`{"is_active":null}`: "is_active", `{"expires_at":"2020-01-01"}`: "expires_at", `{"expires_at":"soon"}`: "expires_at",
+		`{"view_count":0}`:        "view_count",
 		`{"tracking_token":null}`: "tracking_token", `{"opened_count":0}`: "opened_count",
 	} {
 		p := u.patch(t, path, body).problem(t)
@@ -66,7 +69,8 @@ func TestBulkLinks(t *testing.T) {
 	u := f.user(t, account.Team)
 	m := u.magnet(t)
 	path := "/api/v1/lead-magnets/" + m.ID + "/bulk-links"
-	r := u.post(t, path, `{"emails":["Zoe@example.com","al@example.com","jo@example.com"],"max_views":3,"expires_at":"2099-01-01"}`)
+	r := u.post(t, path,
+		`{"emails":["Zoe@example.com","al@example.com","jo@example.com"],"max_views":3,"expires_at":"2099-01-01"}`)
 	require.Equal(t, http.StatusCreated, r.status, r.body)
 	require.Equal(t, accessPath+"?lead_magnet_id="+m.ID, r.header.Get("Location"))
 	made := r.object(t)["data"].([]any)
@@ -89,14 +93,15 @@ func TestBulkLinks(t *testing.T) {
 	for name, test := range map[string]struct {
 		body, fields string
 	}{
-		"none":           {`{}`, "emails"},
-		"null":           {`{"emails":null}`, "emails"},
-		"empty":          {`{"emails":[]}`, "emails"},
-		"one bad":        {`{"emails":["a@example.com","b@example.com","c@example.com","d"]}`, "emails[3]"},
-		"null element":   {`{"emails":["a@example.com",null]}`, "emails[1]"},
-		"number":         {`{"emails":[1]}`, "emails[0]"},
-		"twice":          {`{"emails":["a@example.com","b@example.com","A@Example.com"]}`, "emails[2]"},
-		"several":        {`{"emails":["a","b@example.com","b@example.com","c d@example.com"]}`, "emails[0] emails[2] emails[3]"},
+		"none":         {`{}`, "emails"},
+		"null":         {`{"emails":null}`, "emails"},
+		"empty":        {`{"emails":[]}`, "emails"},
+		"one bad":      {`{"emails":["a@example.com","b@example.com","c@example.com","d"]}`, "emails[3]"},
+		"null element": {`{"emails":["a@example.com",null]}`, "emails[1]"},
+		"number":       {`{"emails":[1]}`, "emails[0]"},
+		"twice":        {`{"emails":["a@example.com","b@example.com","A@Example.com"]}`, "emails[2]"},
+		"several": {`{"emails":["a","b@example.com","b@example.com","c d@example.com"]}`,
+			"emails[0] emails[2] emails[3]"},
 		"header":         {`{"emails":["a@example.com\r\nBcc: x@example.com"]}`, "emails[0]"},
 		"views":          {`{"emails":["a@example.com"],"max_views":0}`, "max_views"},
 		"past":           {`{"emails":["a","b@example.com"],"expires_at":"2020-01-01"}`, "emails[0] expires_at"},
@@ -121,7 +126,8 @@ func TestBulkLinks(t *testing.T) {
 	require.Equal(t, problem.Conflict, u.post(t, path, many(1)).problem(t).Code)
 	_, err = u.UpdateLeadMagnet(t.Context(), m.ID, clienttest.LeadMagnetChanges{IsActive: new(true)})
 	require.NoError(t, err)
-	require.Equal(t, problem.NotFound, u.post(t, strings.Replace(path, m.ID, uuid.NewString(), 1), many(1)).problem(t).Code)
+	require.Equal(t, problem.NotFound,
+		u.post(t, strings.Replace(path, m.ID, uuid.NewString(), 1), many(1)).problem(t).Code)
 	lines := func(dump string) (access []string) {
 		for l := range strings.SplitSeq(dump, "\n") {
 			if strings.HasPrefix(l, "access_links ") {
@@ -160,7 +166,8 @@ func TestAccessLinksOfSubmission(t *testing.T) {
 	link := u.link(t, u.magnet(t).ID)
 	submission, access := u.submit(t, link, "jo@example.com", time.Now())
 	u.submit(t, link, "al@example.com", time.Now())
-	page, err := u.AccessLinks(t.Context(), client.AccessLinkFilter{SubmissionID: submission, Email: "JO@example.com", LeadMagnetID: link.LeadMagnetID, IsActive: new(true)})
+	page, err := u.AccessLinks(t.Context(), client.AccessLinkFilter{SubmissionID: submission, Email: "JO@example.com",
+		LeadMagnetID: link.LeadMagnetID, IsActive: new(true)})
 	require.NoError(t, err)
 	require.Len(t, page.Data, 1)
 	require.Equal(t, access, page.Data[0].ID)
@@ -193,7 +200,8 @@ func TestADeletedAccessLinkLeavesItsSubmissionNoViews(t *testing.T) {
 		return []any{s["view_count"], s["viewed"], s["first_viewed_at"], s["last_viewed_at"]}
 	}
 
-	require.Equal(t, http.StatusPreconditionFailed, u.send(t, http.MethodDelete, accessPath+"/"+first, http.NoBody, "If-Match", `"999"`).status)
+	require.Equal(t, http.StatusPreconditionFailed, u.send(t, http.MethodDelete, accessPath+"/"+first, http.NoBody,
+		"If-Match", `"999"`).status)
 	require.Equal(t, []any{3.0, true, "2026-03-02T00:00:00.000Z", "2026-03-05T00:00:00.000Z"}, counters())
 	require.Equal(t, http.StatusNoContent, u.remove(t, accessPath+"/"+first).status)
 	require.Equal(t, []any{1.0, true, "2026-03-03T00:00:00.000Z", "2026-03-03T00:00:00.000Z"}, counters())

@@ -88,7 +88,8 @@ func TestChangeAccount(t *testing.T) {
 	require.Equal(t, "each", before["notify"])
 	require.Nil(t, before["brand_color"])
 
-	got := u.patch(t, accountPath, `{"notify_email":"Owner@example.com","notify":"daily","brand_color":"#2F5BD0"}`).object(t)
+	got := u.patch(t, accountPath,
+		`{"notify_email":"Owner@example.com","notify":"daily","brand_color":"#2F5BD0"}`).object(t)
 	require.Equal(t, "Owner@example.com", got["notify_email"])
 	require.Equal(t, false, got["notify_email_confirmed"], "whoever reads it has not agreed yet")
 	require.Equal(t, "daily", got["notify"])
@@ -105,8 +106,10 @@ func TestChangeAccount(t *testing.T) {
 	require.Nil(t, got["language"])
 	require.Equal(t, "UTC", got["timezone"])
 	require.Equal(t, "system", got["brand_font"])
-	got = u.patch(t, accountPath, `{"name":" Northwind Research ","language":"de","timezone":"Europe/Berlin","brand_font":"inter"}`).object(t)
-	require.Equal(t, []any{"Northwind Research", "de", "Europe/Berlin", "inter"}, []any{got["name"], got["language"], got["timezone"], got["brand_font"]})
+	got = u.patch(t, accountPath,
+		`{"name":" Northwind Research ","language":"de","timezone":"Europe/Berlin","brand_font":"inter"}`).object(t)
+	require.Equal(t, []any{"Northwind Research", "de", "Europe/Berlin", "inter"},
+		[]any{got["name"], got["language"], got["timezone"], got["brand_font"]})
 	require.NotEqual(t, got["name"], other.get(t, accountPath).object(t)["name"])
 	got = u.patch(t, accountPath, `{"language":null}`).object(t)
 	require.Nil(t, got["language"])

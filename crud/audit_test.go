@@ -20,7 +20,8 @@ type entry struct {
 
 func (f *fixture) audited(t *testing.T, of uuid.UUID) (all []entry) {
 	t.Helper()
-	rows, err := f.db.Unscoped().Query(t.Context(), "SELECT action, actor, request_id, object_id, key_id FROM audit_log WHERE account_id = $1 ORDER BY id", of)
+	rows, err := f.db.Unscoped().Query(t.Context(),
+		"SELECT action, actor, request_id, object_id, key_id FROM audit_log WHERE account_id = $1 ORDER BY id", of)
 	require.NoError(t, err)
 	defer rows.Close()
 	for rows.Next() {
@@ -99,9 +100,11 @@ func (u *user) namesObjects(t *testing.T, stranger *user) {
 	}
 	of := func(kind, name string) map[string]any { return map[string]any{"type": kind, "name": name} }
 	for action, want := range map[string]map[string]any{
-		"create-lead-magnet": of("lead_magnet", "x"), "update-lead-magnet": of("lead_magnet", "y"), "upload-lead-magnet-file": of("lead_magnet", "y"),
-		"create-access-link": of("access_link", "jo@example.com"), "create-share": of("share", "team"), "create-utm-template": of("utm_template", "webinar"),
-		"create-webhook": of("webhook", "https://example.com/"), "test-webhook": of("webhook", "http://127.0.0.1:9/"),
+		"create-lead-magnet": of("lead_magnet", "x"), "update-lead-magnet": of("lead_magnet", "y"),
+		"upload-lead-magnet-file": of("lead_magnet", "y"),
+		"create-access-link":      of("access_link", "jo@example.com"), "create-share": of("share", "team"),
+		"create-utm-template": of("utm_template", "webinar"),
+		"create-webhook":      of("webhook", "https://example.com/"), "test-webhook": of("webhook", "http://127.0.0.1:9/"),
 		"create-invitation": of("invitation", "eve@example.com"), "update-account": nil, "export-person": nil,
 		"delete-lead-magnet": nil, "delete-submission": nil, "delete-webhook": nil, "remove-user": nil, "revoke-share": nil,
 	} {
@@ -137,7 +140,8 @@ func (u *user) namesObjects(t *testing.T, stranger *user) {
 			magnet = *e.object
 		}
 	}
-	_, err := f.db.Unscoped().Exec(t.Context(), "INSERT INTO audit_log (id, account_id, action, object_id, actor, request_id) VALUES ($1, $2, 'update-lead-magnet', $3, '', '')",
+	_, err := f.db.Unscoped().Exec(t.Context(),
+		"INSERT INTO audit_log (id, account_id, action, object_id, actor, request_id) VALUES ($1, $2, 'update-lead-magnet', $3, '', '')",
 		uuid.New(), stranger.account, magnet)
 	require.NoError(t, err)
 	require.Nil(t, named(stranger, "update-lead-magnet"))

@@ -26,11 +26,13 @@ func TestConcurrentChanges(t *testing.T) {
 	link, access := u.link(t, m.ID), u.accessLink(t, m.ID)
 	for name, change := range map[string]func(i int, tag string) (string, error){
 		"generic link": func(i int, tag string) (string, error) {
-			l, err := u.UpdateGenericLink(t.Context(), link.ID, clienttest.GenericLinkChanges{Title: clienttest.Set(fmt.Sprint(i)), Slug: new(fmt.Sprintf("slug-%d", i))}, tag)
+			l, err := u.UpdateGenericLink(t.Context(), link.ID,
+				clienttest.GenericLinkChanges{Title: clienttest.Set(fmt.Sprint(i)), Slug: new(fmt.Sprintf("slug-%d", i))}, tag)
 			return l.ETag, err
 		},
 		"access link": func(i int, tag string) (string, error) {
-			l, err := u.UpdateAccessLink(t.Context(), access.ID, clienttest.AccessLinkChanges{MaxViews: clienttest.Set(i + 1)}, tag)
+			l, err := u.UpdateAccessLink(t.Context(), access.ID, clienttest.AccessLinkChanges{MaxViews: clienttest.Set(i + 1)},
+				tag)
 			return l.ETag, err
 		},
 		"lead magnet": func(i int, tag string) (string, error) {
@@ -178,7 +180,8 @@ func TestConcurrentDeletes(t *testing.T) {
 			try(gone, func() error { return u.DeleteGenericLink(t.Context(), links[i].ID) })
 			try(gone, func() error { return u.DeleteAccessLink(t.Context(), access[i].ID) })
 			try(gone, func() error {
-				_, err := u.UpdateGenericLink(t.Context(), links[i].ID, clienttest.GenericLinkChanges{Slug: new("moved-" + links[i].Slug[:20])})
+				_, err := u.UpdateGenericLink(t.Context(), links[i].ID,
+					clienttest.GenericLinkChanges{Slug: new("moved-" + links[i].Slug[:20])})
 				if problem.Is(err, problem.SlugTaken) {
 					return nil
 				}
@@ -233,7 +236,8 @@ func TestPagesWhileAdding(t *testing.T) {
 	require.NoError(t, err)
 	seen := map[string]bool{}
 	for n := 1; ; n++ {
-		page, err := u.AccessLinks(t.Context(), client.AccessLinkFilter{LeadMagnetID: m.ID, Paging: client.Paging{Page: n, PerPage: 40}})
+		page, err := u.AccessLinks(t.Context(), client.AccessLinkFilter{LeadMagnetID: m.ID,
+			Paging: client.Paging{Page: n, PerPage: 40}})
 		require.NoError(t, err)
 		for _, l := range page.Data {
 			seen[l.ID] = true

@@ -104,12 +104,15 @@ func startAlone(t testing.TB, change ...func(*crud.Config)) *fixture {
 // startOn starts a service on a migrated database.
 func startOn(t testing.TB, db *postgres.Pool, change ...func(*crud.Config)) *fixture {
 	t.Helper()
-	return newFixture(t, db, t.Cleanup, append([]func(*crud.Config){func(c *crud.Config) { c.Erasure.Log = t.TempDir() }}, change...)...)
+	return newFixture(t, db, t.Cleanup,
+		append([]func(*crud.Config){func(c *crud.Config) { c.Erasure.Log = t.TempDir() }}, change...)...)
 }
 
 func newFixture(t testing.TB, db *postgres.Pool, atEnd func(func()), change ...func(*crud.Config)) *fixture {
 	t.Helper()
-	config := crud.Config{PublicURL: site + "/", MaxFileBytes: 5 << 20, Webhooks: webhooks(), Plans: plan.Config{Plans: plan.Plans{Free: plan.Limits{GenericLinks: 3}, Pro: plan.Limits{GenericLinks: 50}}}, Capture: capturing, Viewer: viewing}
+	config := crud.Config{PublicURL: site + "/", MaxFileBytes: 5 << 20, Webhooks: webhooks(),
+		Plans:   plan.Config{Plans: plan.Plans{Free: plan.Limits{GenericLinks: 3}, Pro: plan.Limits{GenericLinks: 50}}},
+		Capture: capturing, Viewer: viewing}
 	for _, c := range change {
 		c(&config)
 	}
@@ -118,7 +121,8 @@ func newFixture(t testing.TB, db *postgres.Pool, atEnd func(func()), change ...f
 	f := &fixture{db: db, accounts: account.New(db), tokens: tokens, log: &enginetest.Log{}}
 	log := slog.New(slog.NewJSONHandler(f.log, nil))
 	f.verifier = auth.NewVerifier(db, log)
-	service, err := crud.New(config, crud.Deps{Postgres: db, Tokens: tokens, Log: log, Registerer: prometheus.NewRegistry()})
+	service, err := crud.New(config, crud.Deps{Postgres: db, Tokens: tokens, Log: log,
+		Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	atEnd(service.Close)
 	a := api.New(api.Deps{Verifier: f.verifier, Log: log})
@@ -217,7 +221,8 @@ func (u *user) get(t *testing.T, path string) reply {
 
 func (u *user) patch(t *testing.T, path, body string, header ...string) reply {
 	t.Helper()
-	return u.send(t, "PATCH", path, strings.NewReader(body), append([]string{"Content-Type", "application/json"}, header...)...)
+	return u.send(t, "PATCH", path, strings.NewReader(body),
+		append([]string{"Content-Type", "application/json"}, header...)...)
 }
 
 func (u *user) remove(t *testing.T, path string, header ...string) reply {
@@ -313,7 +318,8 @@ func fields(p problem.Problem) string {
 // fillIn sends the form of a landing page.
 func (f *fixture) fillIn(t *testing.T, slug, email string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.url+"/l/"+slug, strings.NewReader(url.Values{"email": {email}}.Encode()))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.url+"/l/"+slug,
+		strings.NewReader(url.Values{"email": {email}}.Encode()))
 	require.NoError(t, err)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	res, err := f.http.Transport.RoundTrip(r)

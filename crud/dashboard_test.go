@@ -90,11 +90,13 @@ func (u *user) signIn(t *testing.T) *browser {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
 	require.NoError(t, err)
-	b := &browser{t, &http.Client{Jar: tlsJar{jar}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, u.fixture.url}
+	b := &browser{t, &http.Client{Jar: tlsJar{jar},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, u.fixture.url}
 	first := b.get("/dashboard")
 	require.Equal(t, http.StatusSeeOther, first.status)
 	require.Contains(t, first.header.Get("Location"), "/dashboard/sign-in?next=")
-	done := b.post(b.get("/dashboard/sign-in"), "/dashboard/sign-in/key", url.Values{"key": {u.key}, "next": {"/dashboard"}})
+	done := b.post(b.get("/dashboard/sign-in"), "/dashboard/sign-in/key",
+		url.Values{"key": {u.key}, "next": {"/dashboard"}})
 	require.Equal(t, http.StatusSeeOther, done.status, done.text)
 	return b
 }
@@ -122,7 +124,8 @@ func TestDashboardWithoutAnalytics(t *testing.T) {
 	require.Equal(t, "A better guide", u.get(t, "/api/v1/lead-magnets/"+magnet["id"].(string)).object(t)["title"])
 
 	values.Set("csrf", "forged")
-	require.Equal(t, http.StatusForbidden, b.post(form, self+"/edit", values).status, "a form without the session's token is refused")
+	require.Equal(t, http.StatusForbidden, b.post(form, self+"/edit", values).status,
+		"a form without the session's token is refused")
 	require.Equal(t, http.StatusNotFound, b.get("/dashboard/magnets/none").status)
 }
 
@@ -153,7 +156,8 @@ func TestTwoTabsLoseNothing(t *testing.T) {
 	b := u.signIn(t)
 	const settings = "/dashboard/settings"
 	first, second := b.get(settings), b.get(settings)
-	shown := url.Values{"name": {"Test"}, "brand_font": {"system"}, "timezone": {"UTC"}, "brand_color": {""}, "language": {""}}
+	shown := url.Values{"name": {"Test"}, "brand_font": {"system"}, "timezone": {"UTC"},
+		"brand_color": {""}, "language": {""}}
 	with := func(field, value string) url.Values {
 		q := maps.Clone(shown)
 		q[field] = []string{value}
@@ -162,10 +166,12 @@ func TestTwoTabsLoseNothing(t *testing.T) {
 	for _, save := range []struct {
 		tab   page
 		typed url.Values
-	}{{first, with("name", "Acme")}, {second, with("timezone", "Europe/Berlin")}, {first, with("brand_color", "#006600")}, {second, with("language", "fr")}} {
+	}{{first, with("name", "Acme")}, {second, with("timezone", "Europe/Berlin")}, {first, with("brand_color", "#006600")},
+		{second, with("language", "fr")}} {
 		p := b.post(save.tab, settings, save.typed)
 		require.Equal(t, http.StatusSeeOther, p.status, p.text)
 	}
 	own := u.get(t, "/api/v1/account").object(t)
-	require.Equal(t, []any{"Acme", "Europe/Berlin", "#006600", "fr", "system"}, []any{own["name"], own["timezone"], own["brand_color"], own["language"], own["brand_font"]})
+	require.Equal(t, []any{"Acme", "Europe/Berlin", "#006600", "fr", "system"},
+		[]any{own["name"], own["timezone"], own["brand_color"], own["language"], own["brand_font"]})
 }

@@ -130,7 +130,8 @@ func TestStalledDownloads(t *testing.T) {
 	require.Equal(t, http.StatusServiceUnavailable, full.StatusCode)
 	require.Equal(t, "5", full.Header.Get("Retry-After"))
 	_ = reading.Body.Close()
-	require.Eventually(t, func() bool { return start(third, o.File).StatusCode == http.StatusOK }, testTimeout, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return start(third, o.File).StatusCode == http.StatusOK },
+		testTimeout, 10*time.Millisecond)
 }
 
 // What a visitor makes a download remember is bounded.
@@ -143,10 +144,12 @@ func TestDownloadInCrumbs(t *testing.T) {
 	url := o.Download + "&d=" + id.String()
 	r.ask("GET", url, "", "Range", "bytes=0-0")
 	db := r.fixture.db.Unscoped()
-	_, err := db.Exec(t.Context(), `UPDATE downloads SET served = (SELECT range_agg(int8range(2 * n, 2 * n + 1)) FROM generate_series(0, 998) n) WHERE id = $1`, id)
+	_, err := db.Exec(t.Context(),
+		`UPDATE downloads SET served = (SELECT range_agg(int8range(2 * n, 2 * n + 1)) FROM generate_series(0, 998) n) WHERE id = $1`, id)
 	require.NoError(t, err)
 	gaps := func() (n int) {
-		require.NoError(t, db.QueryRow(t.Context(), "SELECT count(*) FROM downloads, unnest(served) WHERE id = $1", id).Scan(&n))
+		require.NoError(t, db.QueryRow(t.Context(), "SELECT count(*) FROM downloads, unnest(served) WHERE id = $1",
+			id).Scan(&n))
 		return n
 	}
 	for _, first := range []int{3000, 3002} {
@@ -204,13 +207,16 @@ func TestDownloadSwitchedOff(t *testing.T) {
 	changed := r.patch(t, "/api/v1/lead-magnets/"+r.magnet.ID, `{"downloadable":false}`).object(t)
 	require.Equal(t, false, changed["downloadable"])
 	for language, heading := range map[string]string{
-		"en": "This document is for reading", "de": "Dieses Dokument ist zum Lesen da", "fr": "Ce document est à lire en ligne", "es": "Este documento es para leerlo en línea",
-		"it": "Questo documento si legge online", "pt": "Este documento é para ler em linha", "nl": "Dit document is om te lezen", "pl": "Ten dokument jest do czytania",
+		"en": "This document is for reading", "de": "Dieses Dokument ist zum Lesen da",
+		"fr": "Ce document est à lire en ligne", "es": "Este documento es para leerlo en línea",
+		"it": "Questo documento si legge online", "pt": "Este documento é para ler em linha",
+		"nl": "Dit document is om te lezen", "pl": "Ten dokument jest do czytania",
 	} {
 		res, page := r.ask("GET", before.Download+"&d="+uuid.Must(uuid.NewV7()).String(), "", "Accept-Language", language)
 		require.Equal(t, 403, res.StatusCode, language)
 		require.Contains(t, res.Header.Get("Content-Type"), "text/html")
-		for _, part := range []string{`lang="` + language + `"`, heading, "Northwind Research", "#a01030", `href="` + path + `"`} {
+		for _, part := range []string{`lang="` + language + `"`, heading, "Northwind Research",
+			"#a01030", `href="` + path + `"`} {
 			require.Contains(t, string(page), part)
 		}
 	}

@@ -18,7 +18,8 @@ import (
 )
 
 // ask sends what the script on a page of an origin sends.
-func (f *fixture) ask(t *testing.T, method, slug, origin string, form url.Values, header ...string) (*http.Response, map[string]any) {
+func (f *fixture) ask(t *testing.T, method, slug, origin string, form url.Values,
+	header ...string) (*http.Response, map[string]any) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, f.url+"/embed/"+slug, strings.NewReader(form.Encode()))
 	require.NoError(t, err)
@@ -48,12 +49,17 @@ func TestEmbeddedForm(t *testing.T) {
 	f := start(t, func(c *crud.Config) { c.CollectorURL = "https://events.example.com" })
 	u := f.user(t, account.Team)
 	m := u.file(t)
-	link := u.post(t, linksPath, `{"lead_magnet_id":"`+m+`","slug":"embedded","collect_name":true,"consent_text":"I agree.","allowed_origins":["https://WWW.example.com:443","https://www.example.com/","http://localhost:3000"]}`).object(t)
-	require.Equal(t, []any{"https://www.example.com", "http://localhost:3000"}, link["allowed_origins"], "as browsers write them")
+	link := u.post(t, linksPath,
+		`{"lead_magnet_id":"`+m+
+			`","slug":"embedded","collect_name":true,"consent_text":"I agree.","allowed_origins":["https://WWW.example.com:443","https://www.example.com/","http://localhost:3000"]}`).object(t)
+	require.Equal(t, []any{"https://www.example.com", "http://localhost:3000"},
+		link["allowed_origins"], "as browsers write them")
 	state := linksPath + "/" + link["id"].(string) + "/embed"
 	got := u.get(t, state).object(t)
-	require.Equal(t, `<script src="`+site+`/embed.js" data-link="embedded" async></script><noscript><a href="`+site+`/l/embedded">Get the document</a></noscript>`, got["script"])
-	require.Equal(t, "script-src "+site+"; connect-src "+site+" https://events.example.com", got["content_security_policy"])
+	require.Equal(t, `<script src="`+site+`/embed.js" data-link="embedded" async></script><noscript><a href="`+site+
+		`/l/embedded">Get the document</a></noscript>`, got["script"])
+	require.Equal(t, "script-src "+site+"; connect-src "+site+" https://events.example.com",
+		got["content_security_policy"])
 	require.Nil(t, got["last_seen_at"])
 
 	const origin = "https://www.example.com"
@@ -64,17 +70,20 @@ func TestEmbeddedForm(t *testing.T) {
 	require.Equal(t, "https://events.example.com/v1/link-views", form["views"])
 	claims, err := f.tokens.Verify([]byte(form["tracking_token"].(string)))
 	require.NoError(t, err)
-	require.Equal(t, token.Claims{AccountID: u.account, LeadMagnetID: uuid.MustParse(m), GenericLinkID: uuid.MustParse(link["id"].(string)), MagnetVersion: 1}, claims)
+	require.Equal(t, token.Claims{AccountID: u.account, LeadMagnetID: uuid.MustParse(m),
+		GenericLinkID: uuid.MustParse(link["id"].(string)), MagnetVersion: 1}, claims)
 	got = u.get(t, state).object(t)
 	require.NotNil(t, got["last_seen_at"])
 	require.Equal(t, origin, got["last_seen_origin"])
 
 	// What is wrong is named by field; then the form leads to the document.
-	values := url.Values{"token": {form["token"].(string)}, "email": {"ada"}, "consent_seen": {form["consent_version"].(string)}, "utm_source": {"blog"}, "ref": {"https://search.example/a?q=x"}}
+	values := url.Values{"token": {form["token"].(string)}, "email": {"ada"},
+		"consent_seen": {form["consent_version"].(string)}, "utm_source": {"blog"}, "ref": {"https://search.example/a?q=x"}}
 	res, out := f.ask(t, "POST", "embedded", origin, values)
 	require.Equal(t, 422, res.StatusCode)
 	require.Equal(t, origin, res.Header.Get("Access-Control-Allow-Origin"), "the page must be able to read it")
-	require.Equal(t, map[string]any{"email": "Enter an email address like jo@example.com.", "name": "Enter your name.", "consent": "Tick the box to go on."}, out["errors"])
+	require.Equal(t, map[string]any{"email": "Enter an email address like jo@example.com.", "name": "Enter your name.",
+		"consent": "Tick the box to go on."}, out["errors"])
 	values.Set("email", "ada@example.com")
 	values.Set("name", "Ada")
 	values.Set("consent", "yes")
@@ -115,7 +124,8 @@ func TestEmbeddedForm(t *testing.T) {
 	require.Equal(t, origin, u.get(t, state).object(t)["last_seen_origin"])
 
 	// A link that is closed says so, and one that is not there is not known.
-	require.Equal(t, 200, u.send(t, "PATCH", linksPath+"/"+link["id"].(string), strings.NewReader(`{"active":false}`), "Content-Type", "application/json").status)
+	require.Equal(t, 200, u.send(t, "PATCH", linksPath+"/"+link["id"].(string), strings.NewReader(`{"active":false}`),
+		"Content-Type", "application/json").status)
 	res, out = f.ask(t, "GET", "embedded", origin, nil)
 	require.Equal(t, 410, res.StatusCode)
 	require.Equal(t, origin, res.Header.Get("Access-Control-Allow-Origin"))
@@ -139,7 +149,8 @@ func TestEmbeddedFormLeadsOn(t *testing.T) {
 	} {
 		link := u.post(t, linksPath, `{"lead_magnet_id":"`+m+`","allowed_origins":["`+origin+`"],`+slug+`}`).object(t)
 		_, form := f.ask(t, "GET", link["slug"].(string), origin, nil)
-		res, out := f.ask(t, "POST", link["slug"].(string), origin, url.Values{"token": {form["token"].(string)}, "email": {"ada@example.com"}})
+		res, out := f.ask(t, "POST", link["slug"].(string), origin, url.Values{"token": {form["token"].(string)},
+			"email": {"ada@example.com"}})
 		require.Equal(t, 200, res.StatusCode, out)
 		require.Regexp(t, want, out["url"])
 	}
@@ -149,8 +160,10 @@ func TestAllowedOrigins(t *testing.T) {
 	t.Parallel()
 	u := start(t).user(t, account.Team)
 	m := u.magnet(t)
-	for _, wrong := range []string{"example.com", "https://example.com/page", "ftp://example.com", "https://*.example.com", "*", "null", "", "https://u:p@example.com", "https://example.com?x"} {
-		p := u.post(t, linksPath, `{"lead_magnet_id":"`+m.ID+`","allowed_origins":["https://example.com","`+wrong+`"]}`).problem(t)
+	for _, wrong := range []string{"example.com", "https://example.com/page", "ftp://example.com", "https://*.example.com",
+		"*", "null", "", "https://u:p@example.com", "https://example.com?x"} {
+		p := u.post(t, linksPath,
+			`{"lead_magnet_id":"`+m.ID+`","allowed_origins":["https://example.com","`+wrong+`"]}`).problem(t)
 		require.Equal(t, 422, p.Status, wrong)
 		require.Equal(t, "allowed_origins[1]", p.Errors[0].Field)
 	}
@@ -158,7 +171,8 @@ func TestAllowedOrigins(t *testing.T) {
 	require.Equal(t, []any{"https://xn--exmple-cua.com"}, link["allowed_origins"])
 	one := linksPath + "/" + link["id"].(string)
 	change := func(body string) any {
-		return u.send(t, "PATCH", one, strings.NewReader(body), "Content-Type", "application/json").object(t)["allowed_origins"]
+		return u.send(t, "PATCH", one, strings.NewReader(body), "Content-Type",
+			"application/json").object(t)["allowed_origins"]
 	}
 	require.Equal(t, link["allowed_origins"], change(`{"title":"x"}`))
 	require.Equal(t, link["allowed_origins"], change(`{}`))
@@ -173,7 +187,8 @@ func TestEmbeddedFormSpeaksTheLanguageOfItsVisitor(t *testing.T) {
 	f := start(t)
 	u := f.user(t, account.Team)
 	const origin = "https://www.example.com"
-	link := u.post(t, linksPath, `{"lead_magnet_id":"`+u.file(t)+`","slug":"spoken","collect_name":true,"allowed_origins":["`+origin+`"]}`).object(t)
+	link := u.post(t, linksPath, `{"lead_magnet_id":"`+u.file(t)+
+		`","slug":"spoken","collect_name":true,"allowed_origins":["`+origin+`"]}`).object(t)
 	one := linksPath + "/" + link["id"].(string)
 	for accept, want := range map[string][3]string{
 		"":               {"en", "Get the document", "Email address"},
@@ -183,7 +198,8 @@ func TestEmbeddedFormSpeaksTheLanguageOfItsVisitor(t *testing.T) {
 	} {
 		res, form := f.ask(t, "GET", "spoken", origin, nil, "Accept-Language", accept)
 		words := form["words"].(map[string]any)
-		require.Equal(t, want, [3]string{form["language"].(string), form["button"].(string), words["landing.email"].(string)}, accept)
+		require.Equal(t, want, [3]string{form["language"].(string), form["button"].(string), words["landing.email"].(string)},
+			accept)
 		require.Subset(t, res.Header.Values("Vary"), []string{"Origin", "Accept-Language"})
 		for key, text := range words {
 			require.NotEqual(t, key, text, "a text that the catalogue lacks")
@@ -192,7 +208,8 @@ func TestEmbeddedFormSpeaksTheLanguageOfItsVisitor(t *testing.T) {
 	_, form := f.ask(t, "GET", "spoken", origin, nil)
 	values := url.Values{"token": {form["token"].(string)}, "email": {"ada"}}
 	_, out := f.ask(t, "POST", "spoken", origin, values, "Accept-Language", "de")
-	require.Equal(t, map[string]any{"email": "Geben Sie eine E-Mail-Adresse wie jo@example.com ein.", "name": "Geben Sie Ihren Namen ein."}, out["errors"])
+	require.Equal(t, map[string]any{"email": "Geben Sie eine E-Mail-Adresse wie jo@example.com ein.",
+		"name": "Geben Sie Ihren Namen ein."}, out["errors"])
 	values.Set("token", "old")
 	_, out = f.ask(t, "POST", "spoken", origin, values, "Accept-Language", "fr")
 	require.Equal(t, "La page est restée ouverte trop longtemps. Envoyez de nouveau le formulaire.", out["message"])
@@ -222,9 +239,11 @@ func TestOriginsAndSharesAreRecorded(t *testing.T) {
 	f := start(t)
 	u := f.user(t, account.Team)
 	m := u.file(t)
-	link := u.post(t, linksPath, `{"lead_magnet_id":"`+m+`","allowed_origins":["https://www.example.com"]}`).object(t)["id"].(string)
+	link := u.post(t, linksPath,
+		`{"lead_magnet_id":"`+m+`","allowed_origins":["https://www.example.com"]}`).object(t)["id"].(string)
 	for _, origins := range []string{`["https://www.example.com","https://example.org"]`, `[]`} {
-		r := u.send(t, "PATCH", linksPath+"/"+link, strings.NewReader(`{"allowed_origins":`+origins+`}`), "Content-Type", "application/json")
+		r := u.send(t, "PATCH", linksPath+"/"+link, strings.NewReader(`{"allowed_origins":`+origins+`}`),
+			"Content-Type", "application/json")
 		require.Equal(t, 200, r.status, r.body)
 	}
 	share := u.post(t, "/api/v1/lead-magnets/"+m+"/shares", `{"password":"correct horse"}`).object(t)["id"].(string)
@@ -238,6 +257,7 @@ func TestOriginsAndSharesAreRecorded(t *testing.T) {
 		}
 	}
 	require.Equal(t, []act{
-		{"create-generic-link", link}, {"update-generic-link", link}, {"update-generic-link", link}, {"create-share", share}, {"revoke-share", share},
+		{"create-generic-link", link}, {"update-generic-link", link}, {"update-generic-link", link},
+		{"create-share", share}, {"revoke-share", share},
 	}, acts)
 }

@@ -28,7 +28,8 @@ func TestAnErasedAddressLeavesTheFilesOfPostgres(t *testing.T) {
 	magnet := u.file(t)
 	const erased = "unique4711@example.com"
 	invite := func(address string) {
-		require.Equal(t, http.StatusCreated, u.post(t, "/api/v1/access-links", fmt.Sprintf(`{"lead_magnet_id":%q,"email":%q}`, magnet, address)).status)
+		require.Equal(t, http.StatusCreated,
+			u.post(t, "/api/v1/access-links", fmt.Sprintf(`{"lead_magnet_id":%q,"email":%q}`, magnet, address)).status)
 	}
 	for i := range 30 {
 		invite(fmt.Sprintf("before%d@example.com", i))

@@ -36,7 +36,8 @@ func TestErasingWaitsForWriters(t *testing.T) {
 		done <- err
 	}()
 	require.Eventually(t, func() bool {
-		return len(done) > 0 || f.count(t, "pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") > 0
+		return len(done) > 0 ||
+			f.count(t, "pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") > 0
 	}, testTimeout, 10*time.Millisecond)
 	require.NoError(t, writer.Commit(t.Context()))
 	require.NoError(t, <-done)
@@ -67,7 +68,8 @@ func TestErasingWhileAnotherCrudStarts(t *testing.T) {
 		done <- err
 	}()
 	require.Eventually(t, func() bool {
-		return len(done) > 0 || f.count(t, "pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") > 0
+		return len(done) > 0 ||
+			f.count(t, "pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") > 0
 	}, testTimeout, 10*time.Millisecond)
 	f.replay(t) // as the other one does when it starts
 	require.Equal(t, 1, f.count(t, "erased_links WHERE id = '"+before.String()+"'"))
@@ -95,7 +97,8 @@ func TestReplayRemovesWhatTheLogHas(t *testing.T) {
 		require.NoError(t, err)
 	}
 	var who uuid.UUID
-	require.NoError(t, f.db.Unscoped().QueryRow(t.Context(), "SELECT person_id($1, 'ada@example.com')", u.account).Scan(&who))
+	require.NoError(t, f.db.Unscoped().QueryRow(t.Context(),
+		"SELECT person_id($1, 'ada@example.com')", u.account).Scan(&who))
 	require.NoError(t, openLog(t, dir).Append(t.Context(), person.Entry{
 		Version: 1, ID: uuid.New(), AccountID: u.account, PersonID: who, ErasedAt: time.Now(), Links: []uuid.UUID{removed},
 	}))

@@ -35,7 +35,8 @@ func newEraser(c Config, d Deps) (*person.Eraser, error) {
 	if log == nil {
 		d.Log.Warn("no one can be erased: there is no --erasure-log")
 	}
-	return person.NewEraser(c.Erasure, person.EraserDeps{Postgres: d.Postgres, Tokens: d.Tokens, Log: log, Logger: d.Log}), nil
+	return person.NewEraser(c.Erasure, person.EraserDeps{Postgres: d.Postgres, Tokens: d.Tokens, Log: log, Logger: d.Log}),
+		nil
 }
 
 // pruneEvery is the time between two rounds of Pruning, and pruneRetry that after one that failed.
@@ -86,10 +87,12 @@ const replayPause = 5 * time.Second // after a failure
 // not. The process starts it before it serves requests: it is ready when all are repeated.
 func (s *Service) Erasures() service.Service {
 	return service.NewLoop("erasures", func(ctx context.Context, ready func()) error {
-		err := service.Retry(ctx, replayPause, replayPause, func() error { return s.replay(ctx) }, func(err error) (time.Duration, bool) {
-			s.log.Error("cannot compare the log of erasures with Postgres, and serves nothing until then", "retry_in", replayPause, "error", err)
-			return 0, true
-		})
+		err := service.Retry(ctx, replayPause, replayPause, func() error { return s.replay(ctx) },
+			func(err error) (time.Duration, bool) {
+				s.log.Error("cannot compare the log of erasures with Postgres, and serves nothing until then",
+					"retry_in", replayPause, "error", err)
+				return 0, true
+			})
 		if err != nil {
 			return err
 		}

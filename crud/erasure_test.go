@@ -52,9 +52,13 @@ func (f *fixture) deliveries(t *testing.T, of ...uuid.UUID) string {
 // echo makes a webhook whose endpoint answers with what it got.
 func (u *user) echo(t *testing.T) string {
 	t.Helper()
-	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }))
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+		r *http.Request) {
+		_, _ = io.Copy(w, r.Body)
+	}))
 	t.Cleanup(receiver.Close)
-	made, err := u.CreateWebhook(t.Context(), clienttest.NewWebhook{URL: receiver.URL, Kinds: []string{"link.created", "form.submitted"}})
+	made, err := u.CreateWebhook(t.Context(), clienttest.NewWebhook{URL: receiver.URL,
+		Kinds: []string{"link.created", "form.submitted"}})
 	require.NoError(t, err)
 	return made.ID
 }
@@ -72,12 +76,14 @@ func TestDumpHasNoWebhookSecret(t *testing.T) {
 	t.Parallel()
 	f := start(t)
 	u := f.user(t, account.Team)
-	made, err := u.CreateWebhook(t.Context(), clienttest.NewWebhook{URL: "https://example.com/", Kinds: []string{"link.created"}})
+	made, err := u.CreateWebhook(t.Context(), clienttest.NewWebhook{URL: "https://example.com/",
+		Kinds: []string{"link.created"}})
 	require.NoError(t, err)
 	rotated, err := u.RotateWebhookSecret(t.Context(), made.ID, 1)
 	require.NoError(t, err)
 	var dump string
-	require.NoError(t, f.db.Unscoped().QueryRow(t.Context(), `SELECT string_agg(to_jsonb(s)::text, '') FROM webhook_secrets s`).Scan(&dump))
+	require.NoError(t, f.db.Unscoped().QueryRow(t.Context(),
+		`SELECT string_agg(to_jsonb(s)::text, '') FROM webhook_secrets s`).Scan(&dump))
 	for _, secret := range []string{made.Secret, rotated.Secret} {
 		text := strings.TrimPrefix(secret, "whsec_")
 		bytes, err := base64.StdEncoding.DecodeString(text)
@@ -97,7 +103,8 @@ func TestDumpHasNoSecretOfVisitors(t *testing.T) {
 	hook := u.echo(t)
 	m := u.file(t)
 	body := `{"lead_magnet_id":"` + m + `","email":"ada@example.com"}`
-	made := u.send(t, "POST", "/api/v1/access-links", strings.NewReader(body), "Content-Type", "application/json", "Idempotency-Key", "once").object(t)
+	made := u.send(t, "POST", "/api/v1/access-links", strings.NewReader(body), "Content-Type", "application/json",
+		"Idempotency-Key", "once").object(t)
 	secrets := []string{strings.TrimPrefix(made["url"].(string), site+"/a/")}
 	for _, l := range u.links(t, m, "bob@example.com", "cyd@example.com") {
 		secrets = append(secrets, tokenOf(t, l))
@@ -120,7 +127,8 @@ func TestDumpHasNoSecretOfVisitors(t *testing.T) {
 	}
 	sender := f.service.Webhooks()
 	require.NoError(t, sender.Start(t.Context()))
-	require.Eventually(t, func() bool { return f.count(t, "webhook_deliveries WHERE state <> 'delivered'") == 0 }, testTimeout, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return f.count(t, "webhook_deliveries WHERE state <> 'delivered'") == 0 },
+		testTimeout, 20*time.Millisecond)
 	require.NoError(t, sender.Stop(t.Context()))
 	log, err := u.Deliveries(t.Context(), hook, clienttest.DeliveryFilter{})
 	require.NoError(t, err)
@@ -129,7 +137,8 @@ func TestDumpHasNoSecretOfVisitors(t *testing.T) {
 	require.Equal(t, 2, f.count(t, "river_job WHERE kind LIKE '%mail'")) // to dan and to eve
 	require.NotZero(t, f.count(t, "idempotency_keys WHERE sealed IS NOT NULL"))
 
-	rows, err := f.db.Unscoped().Query(t.Context(), `SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema()`)
+	rows, err := f.db.Unscoped().Query(t.Context(),
+		`SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema()`)
 	require.NoError(t, err)
 	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)

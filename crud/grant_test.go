@@ -43,7 +43,8 @@ func TestGrantsAreBounded(t *testing.T) {
 		grants = append(grants, grant{key, []auth.Scope{scope}})
 	}
 	for id, gives := range map[string]auth.Scope{
-		"create-share": auth.Read, "preview-access-link": auth.Leads, "create-webhook": auth.Leads, "update-webhook": auth.Leads,
+		"create-share": auth.Read, "preview-access-link": auth.Leads, "create-webhook": auth.Leads,
+		"update-webhook":          auth.Leads,
 		"replay-webhook-delivery": auth.Leads, "get-webhook-delivery": auth.Leads, "list-webhook-deliveries": auth.Leads,
 		"export-person": auth.Read,
 	} {
@@ -58,7 +59,8 @@ func TestGrantsAreBounded(t *testing.T) {
 			if missing == g.scope {
 				continue
 			}
-			lacks := f.userOf(t, owner.account, slices.DeleteFunc(auth.Scopes(), func(s auth.Scope) bool { return s == missing })...)
+			lacks := f.userOf(t, owner.account,
+				slices.DeleteFunc(auth.Scopes(), func(s auth.Scope) bool { return s == missing })...)
 			before := f.dump(t, owner.account)
 			p := lacks.run(t, g.operation).problem(t)
 			require.Equal(t, problem.Forbidden, p.Code, "%s %s without %s", g.id, g.body, missing)
@@ -80,7 +82,8 @@ func TestReplaysBelongToTheCaller(t *testing.T) {
 	f = owner.fixture
 	link := owner.accessLink(t, owner.magnet(t).ID)
 	preview := operation{"preview-access-link", "POST", accessPath + "/" + link.ID + "/preview", "", "", auth.Write}
-	create := operation{"create-lead-magnet", "POST", "/api/v1/lead-magnets", `{"title":"x"}`, "application/json", auth.Write}
+	create := operation{"create-lead-magnet", "POST", "/api/v1/lead-magnets", `{"title":"x"}`,
+		"application/json", auth.Write}
 	first := owner.run(t, preview, "Idempotency-Key", "guide-1")
 	require.Equal(t, http.StatusOK, first.status, first.body)
 	again := owner.run(t, preview, "Idempotency-Key", "guide-1")
@@ -105,7 +108,8 @@ func TestTagsOfChangesAreThoseOfReading(t *testing.T) {
 	f := start(t)
 	u := f.user(t, account.Team)
 	m := u.magnet(t)
-	tagOf := func(r reply) string { return strings.TrimPrefix(r.header.Get("ETag"), "W/") } // what is compressed on its way has a weak one
+	// what is compressed on its way has a weak one
+	tagOf := func(r reply) string { return strings.TrimPrefix(r.header.Get("ETag"), "W/") }
 	for path, body := range map[string]string{
 		linksPath:               `{"lead_magnet_id":"` + m.ID + `"}`,
 		accessPath:              `{"lead_magnet_id":"` + m.ID + `","email":"jo@example.com"}`,
@@ -120,15 +124,19 @@ func TestTagsOfChangesAreThoseOfReading(t *testing.T) {
 		require.Equal(t, http.StatusOK, u.send(t, "GET", one, http.NoBody, "If-Match", tag).status, path)
 		require.Equal(t, http.StatusOK, u.send(t, "GET", one, http.NoBody, "If-Match", "*").status, path)
 		require.Equal(t, tag, tagOf(u.send(t, "GET", one, http.NoBody)), path)
-		change := map[string]string{linksPath: `{"title":"y"}`, accessPath: `{"max_views":7}`, "/api/v1/lead-magnets": `{"title":"y"}`, "/api/v1/utm-templates": `{"medium":"email"}`, "/api/v1/webhooks": `{"description":"y"}`}[path]
+		change := map[string]string{linksPath: `{"title":"y"}`, accessPath: `{"max_views":7}`,
+			"/api/v1/lead-magnets": `{"title":"y"}`, "/api/v1/utm-templates": `{"medium":"email"}`,
+			"/api/v1/webhooks": `{"description":"y"}`}[path]
 		changed := u.send(t, "PATCH", one, strings.NewReader(change), "Content-Type", "application/json", "If-Match", tag)
 		require.Equal(t, http.StatusOK, changed.status, changed.body)
 		require.NotEqual(t, tag, tagOf(changed))
 		require.Equal(t, tagOf(changed), tagOf(u.send(t, "GET", one, http.NoBody)), path)
 		for _, stale := range []string{tag, `"none"`, `"0-0", ` + tag} {
-			require.Equal(t, http.StatusPreconditionFailed, u.send(t, "GET", one, http.NoBody, "If-Match", stale).status, path+stale)
+			require.Equal(t, http.StatusPreconditionFailed, u.send(t, "GET", one, http.NoBody, "If-Match", stale).status,
+				path+stale)
 		}
 		require.Equal(t, http.StatusBadRequest, u.send(t, "GET", one, http.NoBody, "If-Match", "none").status)
-		require.Equal(t, http.StatusNotModified, u.send(t, "GET", one, http.NoBody, "If-Match", changed.header.Get("ETag"), "If-None-Match", changed.header.Get("ETag")).status)
+		require.Equal(t, http.StatusNotModified, u.send(t, "GET", one, http.NoBody, "If-Match", changed.header.Get("ETag"),
+			"If-None-Match", changed.header.Get("ETag")).status)
 	}
 }

@@ -31,12 +31,16 @@ func TestOwnAccount(t *testing.T) {
 	got := u.get(t, "/api/v1/account").object(t)
 	require.Equal(t, map[string]any{
 		"id": u.account.String(), "name": "Test", "plan": "free", "created_at": got["created_at"],
-		"brand_color": nil, "notify": "each", "reading_notices": "daily", "weekly_report": true, "notify_email": nil, "notify_email_confirmed": false,
-		"brand_font": "system", "language": nil, "timezone": "UTC",
-		"limits": map[string]any{"lead_magnets": nil, "stored_bytes": nil, "generic_links": 3.0, "access_links": nil, "keys": 100.0, "events_per_month": nil},
-		"usage":  map[string]any{"lead_magnets": 1.0, "stored_bytes": 0.0, "generic_links": 1.0, "access_links": 2.0, "keys": 1.0, "events_this_month": 0.0},
+		"brand_color": nil, "notify": "each", "reading_notices": "daily", "weekly_report": true, "notify_email": nil,
+		"notify_email_confirmed": false,
+		"brand_font":             "system", "language": nil, "timezone": "UTC",
+		"limits": map[string]any{"lead_magnets": nil, "stored_bytes": nil, "generic_links": 3.0, "access_links": nil,
+			"keys": 100.0, "events_per_month": nil},
+		"usage": map[string]any{"lead_magnets": 1.0, "stored_bytes": 0.0, "generic_links": 1.0, "access_links": 2.0,
+			"keys": 1.0, "events_this_month": 0.0},
 	}, got)
-	_, err := f.db.Unscoped().Exec(t.Context(), "INSERT INTO event_usage (account_id, month, events, event_limit) VALUES ($1, date_trunc('month', now() AT TIME ZONE 'UTC'), 7, 100)", u.account)
+	_, err := f.db.Unscoped().Exec(t.Context(),
+		"INSERT INTO event_usage (account_id, month, events, event_limit) VALUES ($1, date_trunc('month', now() AT TIME ZONE 'UTC'), 7, 100)", u.account)
 	require.NoError(t, err)
 	counted, err := u.Account(t.Context())
 	require.NoError(t, err)
@@ -60,7 +64,8 @@ func TestKeys(t *testing.T) {
 	require.Equal(t, keysPath+"/"+id, r.header.Get("Location"))
 	require.Regexp(t, "^lsk_[0-9A-Za-z]{38}$", text)
 	shown := map[string]any{
-		"id": id, "name": "for the site", "prefix": text[:12], "scopes": []any{"read", "write"}, "created_by": u.keyID.String(),
+		"id": id, "name": "for the site", "prefix": text[:12], "scopes": []any{"read", "write"},
+		"created_by": u.keyID.String(),
 		"created_at": made["created_at"], "expires_at": nil, "last_used_at": nil,
 	}
 	list := u.get(t, keysPath)
@@ -71,12 +76,14 @@ func TestKeys(t *testing.T) {
 	require.NotContains(t, f.log.String(), text)
 
 	made["scopes"] = []any{"read", "write"}
-	second := &user{clienttest.New(client.Config{URL: f.url, Key: text, HTTP: f.http}), f, u.account, uuid.MustParse(id), text}
+	second := &user{clienttest.New(client.Config{URL: f.url, Key: text, HTTP: f.http}), f,
+		u.account, uuid.MustParse(id), text}
 	require.Equal(t, 200, second.get(t, linksPath).status)
 	require.Equal(t, http.StatusNoContent, u.remove(t, keysPath+"/"+id).status)
 	require.Equal(t, problem.NotFound, u.remove(t, keysPath+"/"+id).problem(t).Code)
 	require.NotContains(t, u.get(t, keysPath).body, id)
-	require.Eventually(t, func() bool { return second.get(t, linksPath).status == http.StatusUnauthorized }, testTimeout, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return second.get(t, linksPath).status == http.StatusUnauthorized },
+		testTimeout, 5*time.Millisecond)
 
 	// Whoever runs the installation still sees it.
 	all, err := f.accounts.Keys(t.Context(), u.account)
@@ -95,10 +102,15 @@ func TestKeys(t *testing.T) {
 	require.Equal(t, account.Free, accounts[own].Plan)
 
 	for body, field := range map[string]string{
-		`{}`: "name scopes", `{"name":"x"}`: "scopes", `{"name":"x","scopes":[]}`: "scopes", `{"name":"x","scopes":["admin"]}`: "scopes[0]",
-		`{"name":"x","scopes":["read","read"]}`: "scopes[1]", `{"name":"x","scopes":["read","write","read"]}`: "scopes[2]", `{"name":"x","scopes":["read","write","leads","webhooks","keys","people","people:privacy","read"]}`: "scopes", `{"name":" ","scopes":["read"]}`: "name",
-		`{"name":"x","scopes":"read"}`: "scopes", `{"name":"x","scopes":["read"],"key":"lsk_"}`: "key", `{"name":"x","scopes":["read"],"hash":"x"}`: "hash",
-		`{"name":"x","scopes":["read"],"expires_at":"soon"}`: "expires_at", `{"name":"x","scopes":["read"],"expires_at":"2020-01-01"}`: "expires_at",
+		`{}`: "name scopes", `{"name":"x"}`: "scopes", `{"name":"x","scopes":[]}`: "scopes",
+		`{"name":"x","scopes":["admin"]}`:       "scopes[0]",
+		`{"name":"x","scopes":["read","read"]}`: "scopes[1]", `{"name":"x","scopes":["read","write","read"]}`: "scopes[2]",
+		`{"name":"x","scopes":["read","write","leads","webhooks","keys","people","people:privacy","read"]}`: "scopes",
+		`{"name":" ","scopes":["read"]}`: "name",
+		`{"name":"x","scopes":"read"}`:   "scopes", `{"name":"x","scopes":["read"],"key":"lsk_"}`: "key",
+		`{"name":"x","scopes":["read"],"hash":"x"}`:                     "hash",
+		`{"name":"x","scopes":["read"],"expires_at":"soon"}`:            "expires_at",
+		`{"name":"x","scopes":["read"],"expires_at":"2020-01-01"}`:      "expires_at",
 		`{"name":"` + strings.Repeat("x", 101) + `","scopes":["read"]}`: "name",
 	} {
 		p := u.post(t, keysPath, body).problem(t)
@@ -138,7 +150,8 @@ func TestKeysDoNotGrow(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, ends, *inherited.ExpiresAt)
 	sooner := ends.Add(-time.Minute)
-	shorter, err := brief.CreateKey(t.Context(), clienttest.NewKey{Name: "x", Scopes: []string{"read"}, ExpiresAt: &sooner})
+	shorter, err := brief.CreateKey(t.Context(),
+		clienttest.NewKey{Name: "x", Scopes: []string{"read"}, ExpiresAt: &sooner})
 	require.NoError(t, err)
 	require.Equal(t, sooner, *shorter.ExpiresAt)
 }
@@ -158,9 +171,11 @@ func TestExpiredKey(t *testing.T) {
 	u := f.user(t, account.Free)
 	brief := f.userUntil(t, u.account, time.Now().Add(time.Hour))
 	require.Equal(t, 200, brief.get(t, "/api/v1/account").status)
-	_, err := f.db.Unscoped().Exec(t.Context(), "UPDATE api_keys SET expires_at = clock_timestamp() - interval '1 ms' WHERE id = $1", brief.keyID)
+	_, err := f.db.Unscoped().Exec(t.Context(),
+		"UPDATE api_keys SET expires_at = clock_timestamp() - interval '1 ms' WHERE id = $1", brief.keyID)
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return brief.get(t, "/api/v1/account").status == http.StatusUnauthorized }, testTimeout, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return brief.get(t, "/api/v1/account").status == http.StatusUnauthorized },
+		testTimeout, 5*time.Millisecond)
 	a, err := u.Account(t.Context())
 	require.NoError(t, err)
 	require.EqualValues(t, 1, a.Usage.Keys)
@@ -177,12 +192,14 @@ func TestRevokingCascades(t *testing.T) {
 	made := func(by *user) *user {
 		key, err := by.CreateKey(t.Context(), clienttest.NewKey{Name: "x", Scopes: []string{"read", "keys"}})
 		require.NoError(t, err)
-		return &user{clienttest.New(client.Config{URL: f.url, Key: key.Text, HTTP: f.http}), f, u.account, uuid.MustParse(key.ID), key.Text}
+		return &user{clienttest.New(client.Config{URL: f.url, Key: key.Text, HTTP: f.http}), f, u.account,
+			uuid.MustParse(key.ID), key.Text}
 	}
 	ends := func(refused ...*user) {
 		t.Helper()
 		for _, k := range refused {
-			require.Eventually(t, func() bool { return k.get(t, linksPath).status == http.StatusUnauthorized }, testTimeout, 5*time.Millisecond)
+			require.Eventually(t, func() bool { return k.get(t, linksPath).status == http.StatusUnauthorized },
+				testTimeout, 5*time.Millisecond)
 		}
 	}
 	stolen := made(u)
@@ -211,7 +228,8 @@ func TestAccessLinkShowsWhatTheKeyAllows(t *testing.T) {
 	u := f.user(t, account.Free)
 	l := u.accessLink(t, u.magnet(t).ID)
 	path := accessPath + "/" + l.ID
-	reader, leads, writer := f.userOf(t, u.account, auth.Read), f.userOf(t, u.account, auth.Read, auth.Leads), f.userOf(t, u.account, auth.Read, auth.Write)
+	reader, leads, writer := f.userOf(t, u.account, auth.Read), f.userOf(t, u.account, auth.Read, auth.Leads),
+		f.userOf(t, u.account, auth.Read, auth.Write)
 
 	for _, p := range []string{path, accessPath} {
 		refused := reader.get(t, p)
@@ -228,7 +246,8 @@ func TestAccessLinkShowsWhatTheKeyAllows(t *testing.T) {
 	require.Nil(t, changed["email"])
 	require.Nil(t, changed["url"])
 	require.Equal(t, l.TrackingToken, changed["tracking_token"])
-	require.Equal(t, problem.Forbidden, writer.patch(t, "/api/v1/account", `{"notify_email":"me@example.com"}`).problem(t).Code)
+	require.Equal(t, problem.Forbidden,
+		writer.patch(t, "/api/v1/account", `{"notify_email":"me@example.com"}`).problem(t).Code)
 	require.Equal(t, 200, writer.patch(t, "/api/v1/account", `{"notify":"daily"}`).status)
 }
 
@@ -267,7 +286,8 @@ func TestConcurrentKeys(t *testing.T) {
 	go func() {
 		defer close(done)
 		for {
-			if _, err := thief.CreateKey(t.Context(), clienttest.NewKey{Name: "x", Scopes: []string{"read"}}); problem.Is(err, problem.Unauthorized) {
+			if _, err := thief.CreateKey(t.Context(), clienttest.NewKey{Name: "x", Scopes: []string{"read"}}); problem.Is(err,
+				problem.Unauthorized) {
 				return
 			}
 		}
@@ -277,6 +297,7 @@ func TestConcurrentKeys(t *testing.T) {
 	require.NoError(t, f.db.Unscoped().QueryRow(t.Context(), "SELECT clock_timestamp()").Scan(&at))
 	<-done
 	var late int
-	require.NoError(t, f.db.Unscoped().QueryRow(t.Context(), "SELECT count(*) FROM api_keys WHERE created_by = $1 AND created_at > $2", thief.keyID, at).Scan(&late))
+	require.NoError(t, f.db.Unscoped().QueryRow(t.Context(),
+		"SELECT count(*) FROM api_keys WHERE created_by = $1 AND created_at > $2", thief.keyID, at).Scan(&late))
 	require.Zero(t, late)
 }

@@ -22,21 +22,25 @@ func TestGenericLink(t *testing.T) {
 	t.Parallel()
 	u := start(t).user(t, account.Team)
 	m := u.magnet(t)
-	r := u.post(t, linksPath, `{"lead_magnet_id":"`+m.ID+`","slug":"my-guide-2","title":"Get it","description":"a\nb","collect_name":true,`+
-		`"require_verification":true,"thumbnail_url":"https://example.com/a.png?x=1","button_text":"Get it","consent_text":"I agree.",`+
-		`"privacy_url":"https://example.com/privacy","redirect_url":"https://exämple.com/thanks?x=1"}`)
+	r := u.post(t, linksPath,
+		`{"lead_magnet_id":"`+m.ID+`","slug":"my-guide-2","title":"Get it","description":"a\nb","collect_name":true,`+
+			`"require_verification":true,"thumbnail_url":"https://example.com/a.png?x=1","button_text":"Get it","consent_text":"I agree.",`+
+			`"privacy_url":"https://example.com/privacy","redirect_url":"https://exämple.com/thanks?x=1"}`)
 	require.Equal(t, 201, r.status, r.body)
 	made := r.object(t)
 	id := made["id"].(string)
 	require.Equal(t, linksPath+"/"+id, r.header.Get("Location"))
 	require.Equal(t, uuid.Version(7), uuid.MustParse(id).Version())
 	want := map[string]any{
-		"id": id, "lead_magnet_id": m.ID, "slug": "my-guide-2", "url": site + "/l/my-guide-2", "title": "Get it", "description": "a\nb",
+		"id": id, "lead_magnet_id": m.ID, "slug": "my-guide-2", "url": site + "/l/my-guide-2",
+		"title": "Get it", "description": "a\nb",
 		"thumbnail_url": "https://example.com/a.png?x=1", "collect_name": true, "require_verification": true,
-		"button_text": "Get it", "consent_text": "I agree.", "privacy_url": "https://example.com/privacy", "redirect_url": "https://exämple.com/thanks?x=1",
-		"language": nil, "show_contents": true, "show_pages": true, "show_readers": false,
+		"button_text": "Get it", "consent_text": "I agree.", "privacy_url": "https://example.com/privacy",
+		"redirect_url": "https://exämple.com/thanks?x=1",
+		"language":     nil, "show_contents": true, "show_pages": true, "show_readers": false,
 		"reading_notices": nil, "expires_at": nil, "access_expires_after_days": nil,
-		"allowed_origins": []any{}, "submission_count": 0.0, "view_count": 0.0, "active": true, "created_at": made["created_at"], "updated_at": made["updated_at"],
+		"allowed_origins": []any{}, "submission_count": 0.0, "view_count": 0.0, "active": true,
+		"created_at": made["created_at"], "updated_at": made["updated_at"],
 	}
 	require.Equal(t, want, made)
 
@@ -49,10 +53,12 @@ func TestGenericLink(t *testing.T) {
 	require.Equal(t, []any{want}, u.get(t, linksPath).object(t)["data"])
 
 	// Everything but the lead magnet can be left out, or null.
-	for _, rest := range []string{"", `,"slug":null,"title":null,"description":null,"thumbnail_url":null,"button_text":null,"consent_text":null,"privacy_url":null,"redirect_url":null`} {
+	for _, rest := range []string{"",
+		`,"slug":null,"title":null,"description":null,"thumbnail_url":null,"button_text":null,"consent_text":null,"privacy_url":null,"redirect_url":null`} {
 		plain := u.post(t, linksPath, `{"lead_magnet_id":"`+m.ID+`"`+rest+`}`).object(t)
 		require.Regexp(t, `^the-complete-guide-[a-z2-7]{6}$`, plain["slug"])
-		for field, value := range map[string]any{"title": nil, "description": nil, "thumbnail_url": nil, "collect_name": false, "require_verification": false, "active": true,
+		for field, value := range map[string]any{"title": nil, "description": nil, "thumbnail_url": nil,
+			"collect_name": false, "require_verification": false, "active": true,
 			"button_text": nil, "consent_text": nil, "privacy_url": nil, "redirect_url": nil} {
 			got, present := plain[field]
 			require.True(t, present, field)
@@ -93,7 +99,8 @@ func TestGenericLinkRefused(t *testing.T) {
 	f := start(t)
 	u, other := f.user(t, account.Team), f.user(t, account.Team)
 	m, foreign := u.magnet(t), other.magnet(t)
-	taken, err := other.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: foreign.ID, Slug: new("taken-slug")})
+	taken, err := other.CreateGenericLink(t.Context(),
+		client.NewGenericLink{LeadMagnetID: foreign.ID, Slug: new("taken-slug")})
 	require.NoError(t, err)
 	for name, test := range map[string]struct {
 		body  string
@@ -111,46 +118,72 @@ func TestGenericLinkRefused(t *testing.T) {
 		"reserved":            {`{"lead_magnet_id":"` + m.ID + `","slug":"dashboard"}`, problem.ValidationError, "slug"},
 		"short slug":          {`{"lead_magnet_id":"` + m.ID + `","slug":"ab"}`, problem.ValidationError, "slug"},
 		"empty slug":          {`{"lead_magnet_id":"` + m.ID + `","slug":""}`, problem.ValidationError, "slug"},
-		"long slug":           {`{"lead_magnet_id":"` + m.ID + `","slug":"` + strings.Repeat("a", 65) + `"}`, problem.ValidationError, "slug"},
-		"capital":             {`{"lead_magnet_id":"` + m.ID + `","slug":"My-Guide"}`, problem.ValidationError, "slug"},
-		"leading hyphen":      {`{"lead_magnet_id":"` + m.ID + `","slug":"-guide"}`, problem.ValidationError, "slug"},
-		"trailing hyphen":     {`{"lead_magnet_id":"` + m.ID + `","slug":"guide-"}`, problem.ValidationError, "slug"},
-		"double hyphen":       {`{"lead_magnet_id":"` + m.ID + `","slug":"gui--de"}`, problem.ValidationError, "slug"},
-		"slash":               {`{"lead_magnet_id":"` + m.ID + `","slug":"gui/de"}`, problem.ValidationError, "slug"},
-		"line break":          {`{"lead_magnet_id":"` + m.ID + `","slug":"guide\n"}`, problem.ValidationError, "slug"},
-		"other script":        {`{"lead_magnet_id":"` + m.ID + `","slug":"guidé"}`, problem.ValidationError, "slug"},
-		"title number":        {`{"lead_magnet_id":"` + m.ID + `","title":1}`, problem.ValidationError, "title"},
-		"title empty":         {`{"lead_magnet_id":"` + m.ID + `","title":""}`, problem.ValidationError, "title"},
-		"title long":          {`{"lead_magnet_id":"` + m.ID + `","title":"` + strings.Repeat("é", 201) + `"}`, problem.ValidationError, "title"},
-		"title NUL":           {`{"lead_magnet_id":"` + m.ID + `","title":"a\u0000b"}`, problem.ValidationError, "title"},
-		"description long":    {`{"lead_magnet_id":"` + m.ID + `","description":"` + strings.Repeat("a", 5001) + `"}`, problem.ValidationError, "description"},
-		"description NUL":     {`{"lead_magnet_id":"` + m.ID + `","description":"\u0000"}`, problem.ValidationError, "description"},
-		"name as text":        {`{"lead_magnet_id":"` + m.ID + `","collect_name":"yes"}`, problem.ValidationError, "collect_name"},
-		"name null":           {`{"lead_magnet_id":"` + m.ID + `","collect_name":null}`, problem.ValidationError, "collect_name"},
-		"verification number": {`{"lead_magnet_id":"` + m.ID + `","require_verification":1}`, problem.ValidationError, "require_verification"},
-		"title of blanks":     {`{"lead_magnet_id":"` + m.ID + `","title":" \u00a0"}`, problem.ValidationError, "title"},
-		"title of nothing":    {`{"lead_magnet_id":"` + m.ID + `","title":"\u200b\u2800\u3164\u200d"}`, problem.ValidationError, "title"},
-		"redirect script":     {`{"lead_magnet_id":"` + m.ID + `","redirect_url":"javascript:alert(1)"}`, problem.ValidationError, "redirect_url"},
-		"redirect relative":   {`{"lead_magnet_id":"` + m.ID + `","redirect_url":"//example.com/x"}`, problem.ValidationError, "redirect_url"},
-		"redirect policy":     {`{"lead_magnet_id":"` + m.ID + `","redirect_url":"https://a;script-src/x"}`, problem.ValidationError, "redirect_url"},
-		"privacy script":      {`{"lead_magnet_id":"` + m.ID + `","privacy_url":"javascript:alert(1)"}`, problem.ValidationError, "privacy_url"},
-		"consent blank":       {`{"lead_magnet_id":"` + m.ID + `","consent_text":" "}`, problem.ValidationError, "consent_text"},
-		"button long":         {`{"lead_magnet_id":"` + m.ID + `","button_text":"` + strings.Repeat("a", 41) + `"}`, problem.ValidationError, "button_text"},
-		"thumbnail script":    {`{"lead_magnet_id":"` + m.ID + `","thumbnail_url":"javascript:alert(1)"}`, problem.ValidationError, "thumbnail_url"},
-		"thumbnail data":      {`{"lead_magnet_id":"` + m.ID + `","thumbnail_url":"data:image/png;base64,AA"}`, problem.ValidationError, "thumbnail_url"},
-		"thumbnail relative":  {`{"lead_magnet_id":"` + m.ID + `","thumbnail_url":"/a.png"}`, problem.ValidationError, "thumbnail_url"},
-		"thumbnail no scheme": {`{"lead_magnet_id":"` + m.ID + `","thumbnail_url":"//example.com/a.png"}`, problem.ValidationError, "thumbnail_url"},
-		"thumbnail no host":   {`{"lead_magnet_id":"` + m.ID + `","thumbnail_url":"https:///a.png"}`, problem.ValidationError, "thumbnail_url"},
-		"thumbnail password":  {`{"lead_magnet_id":"` + m.ID + `","thumbnail_url":"https://u:p@example.com/a.png"}`, problem.ValidationError, "thumbnail_url"},
-		"thumbnail ftp":       {`{"lead_magnet_id":"` + m.ID + `","thumbnail_url":"ftp://example.com/a.png"}`, problem.ValidationError, "thumbnail_url"},
-		"thumbnail broken":    {`{"lead_magnet_id":"` + m.ID + `","thumbnail_url":"https://exa mple.com/%zz"}`, problem.ValidationError, "thumbnail_url"},
-		"thumbnail empty":     {`{"lead_magnet_id":"` + m.ID + `","thumbnail_url":""}`, problem.ValidationError, "thumbnail_url"},
-		"thumbnail long":      {`{"lead_magnet_id":"` + m.ID + `","thumbnail_url":"https://example.com/` + strings.Repeat("a", 2048) + `"}`, problem.ValidationError, "thumbnail_url"},
-		"read-only":           {`{"lead_magnet_id":"` + m.ID + `","view_count":5}`, problem.ValidationError, "view_count"},
-		"account":             {`{"lead_magnet_id":"` + m.ID + `","account_id":"` + other.account.String() + `"}`, problem.ValidationError, "account_id"},
-		"several":             {`{"lead_magnet_id":"x","slug":"A","collect_name":1,"colour":2}`, problem.ValidationError, "collect_name slug colour"},
-		"twice":               {`{"lead_magnet_id":"` + m.ID + `","slug":"one-a","slug":"one-b"}`, problem.InvalidJSON, ""},
-		"no JSON":             {`lead_magnet_id=1`, problem.InvalidJSON, ""},
+		"long slug": {`{"lead_magnet_id":"` + m.ID + `","slug":"` + strings.Repeat("a", 65) + `"}`,
+			problem.ValidationError, "slug"},
+		"capital":         {`{"lead_magnet_id":"` + m.ID + `","slug":"My-Guide"}`, problem.ValidationError, "slug"},
+		"leading hyphen":  {`{"lead_magnet_id":"` + m.ID + `","slug":"-guide"}`, problem.ValidationError, "slug"},
+		"trailing hyphen": {`{"lead_magnet_id":"` + m.ID + `","slug":"guide-"}`, problem.ValidationError, "slug"},
+		"double hyphen":   {`{"lead_magnet_id":"` + m.ID + `","slug":"gui--de"}`, problem.ValidationError, "slug"},
+		"slash":           {`{"lead_magnet_id":"` + m.ID + `","slug":"gui/de"}`, problem.ValidationError, "slug"},
+		"line break":      {`{"lead_magnet_id":"` + m.ID + `","slug":"guide\n"}`, problem.ValidationError, "slug"},
+		"other script":    {`{"lead_magnet_id":"` + m.ID + `","slug":"guidé"}`, problem.ValidationError, "slug"},
+		"title number":    {`{"lead_magnet_id":"` + m.ID + `","title":1}`, problem.ValidationError, "title"},
+		"title empty":     {`{"lead_magnet_id":"` + m.ID + `","title":""}`, problem.ValidationError, "title"},
+		"title long": {`{"lead_magnet_id":"` + m.ID + `","title":"` + strings.Repeat("é", 201) + `"}`,
+			problem.ValidationError, "title"},
+		"title NUL": {`{"lead_magnet_id":"` + m.ID + `","title":"a\u0000b"}`, problem.ValidationError, "title"},
+		"description long": {`{"lead_magnet_id":"` + m.ID + `","description":"` + strings.Repeat("a", 5001) + `"}`,
+			problem.ValidationError, "description"},
+		"description NUL": {`{"lead_magnet_id":"` + m.ID + `","description":"\u0000"}`,
+			problem.ValidationError, "description"},
+		"name as text": {`{"lead_magnet_id":"` + m.ID + `","collect_name":"yes"}`,
+			problem.ValidationError, "collect_name"},
+		"name null": {`{"lead_magnet_id":"` + m.ID + `","collect_name":null}`,
+			problem.ValidationError, "collect_name"},
+		"verification number": {`{"lead_magnet_id":"` + m.ID + `","require_verification":1}`,
+			problem.ValidationError, "require_verification"},
+		"title of blanks": {`{"lead_magnet_id":"` + m.ID + `","title":" \u00a0"}`, problem.ValidationError, "title"},
+		"title of nothing": {`{"lead_magnet_id":"` + m.ID + `","title":"\u200b\u2800\u3164\u200d"}`,
+			problem.ValidationError, "title"},
+		"redirect script": {`{"lead_magnet_id":"` + m.ID + `","redirect_url":"javascript:alert(1)"}`,
+			problem.ValidationError, "redirect_url"},
+		"redirect relative": {`{"lead_magnet_id":"` + m.ID + `","redirect_url":"//example.com/x"}`,
+			problem.ValidationError, "redirect_url"},
+		"redirect policy": {`{"lead_magnet_id":"` + m.ID + `","redirect_url":"https://a;script-src/x"}`,
+			problem.ValidationError, "redirect_url"},
+		"privacy script": {`{"lead_magnet_id":"` + m.ID + `","privacy_url":"javascript:alert(1)"}`,
+			problem.ValidationError, "privacy_url"},
+		"consent blank": {`{"lead_magnet_id":"` + m.ID + `","consent_text":" "}`,
+			problem.ValidationError, "consent_text"},
+		"button long": {`{"lead_magnet_id":"` + m.ID + `","button_text":"` + strings.Repeat("a", 41) + `"}`,
+			problem.ValidationError, "button_text"},
+		"thumbnail script": {`{"lead_magnet_id":"` + m.ID + `","thumbnail_url":"javascript:alert(1)"}`,
+			problem.ValidationError, "thumbnail_url"},
+		"thumbnail data": {`{"lead_magnet_id":"` + m.ID + `","thumbnail_url":"data:image/png;base64,AA"}`,
+			problem.ValidationError, "thumbnail_url"},
+		"thumbnail relative": {`{"lead_magnet_id":"` + m.ID + `","thumbnail_url":"/a.png"}`,
+			problem.ValidationError, "thumbnail_url"},
+		"thumbnail no scheme": {`{"lead_magnet_id":"` + m.ID + `","thumbnail_url":"//example.com/a.png"}`,
+			problem.ValidationError, "thumbnail_url"},
+		"thumbnail no host": {`{"lead_magnet_id":"` + m.ID + `","thumbnail_url":"https:///a.png"}`,
+			problem.ValidationError, "thumbnail_url"},
+		"thumbnail password": {`{"lead_magnet_id":"` + m.ID + `","thumbnail_url":"https://u:p@example.com/a.png"}`,
+			problem.ValidationError, "thumbnail_url"},
+		"thumbnail ftp": {`{"lead_magnet_id":"` + m.ID + `","thumbnail_url":"ftp://example.com/a.png"}`,
+			problem.ValidationError, "thumbnail_url"},
+		"thumbnail broken": {`{"lead_magnet_id":"` + m.ID + `","thumbnail_url":"https://exa mple.com/%zz"}`,
+			problem.ValidationError, "thumbnail_url"},
+		"thumbnail empty": {`{"lead_magnet_id":"` + m.ID + `","thumbnail_url":""}`,
+			problem.ValidationError, "thumbnail_url"},
+		"thumbnail long": {`{"lead_magnet_id":"` + m.ID + `","thumbnail_url":"https://example.com/` + strings.Repeat("a",
+			2048) + `"}`, problem.ValidationError, "thumbnail_url"},
+		"read-only": {`{"lead_magnet_id":"` + m.ID + `","view_count":5}`, problem.ValidationError, "view_count"},
+		"account": {`{"lead_magnet_id":"` + m.ID + `","account_id":"` + other.account.String() + `"}`,
+			problem.ValidationError, "account_id"},
+		"several": {`{"lead_magnet_id":"x","slug":"A","collect_name":1,"colour":2}`, problem.ValidationError,
+			"collect_name slug colour"},
+		"twice":   {`{"lead_magnet_id":"` + m.ID + `","slug":"one-a","slug":"one-b"}`, problem.InvalidJSON, ""},
+		"no JSON": {`lead_magnet_id=1`, problem.InvalidJSON, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -161,7 +194,8 @@ func TestGenericLinkRefused(t *testing.T) {
 	}
 	t.Cleanup(func() {
 		var count int
-		require.NoError(t, f.db.Unscoped().QueryRow(context.Background(), "SELECT count(*) FROM generic_links WHERE account_id = $1", u.account).Scan(&count))
+		require.NoError(t, f.db.Unscoped().QueryRow(context.Background(),
+			"SELECT count(*) FROM generic_links WHERE account_id = $1", u.account).Scan(&count))
 		require.Zero(t, count)
 	})
 }
@@ -180,7 +214,8 @@ func TestGenericLinkList(t *testing.T) {
 		if i%3 == 0 {
 			magnet = b.ID
 		}
-		link, err := u.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: magnet, Slug: new(fmt.Sprintf("guide-%d", i))})
+		link, err := u.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: magnet,
+			Slug: new(fmt.Sprintf("guide-%d", i))})
 		require.NoError(t, err)
 		all = append([]string{link.ID}, all...)
 		if magnet == b.ID {
@@ -202,7 +237,8 @@ func TestGenericLinkList(t *testing.T) {
 	got, p = ids(client.GenericLinkFilter{LeadMagnetID: b.ID, Paging: client.Paging{Page: 2, PerPage: 5}})
 	require.Equal(t, ofB[5:], got)
 	require.Equal(t, client.Pagination{Page: 2, PerPage: 5, Total: 8, TotalPages: 2}, p)
-	for query, want := range map[string][]string{"sort=created_at&per_page=100": all, "sort=created_at&per_page=100&lead_magnet_id=" + b.ID: ofB} {
+	for query, want := range map[string][]string{"sort=created_at&per_page=100": all,
+		"sort=created_at&per_page=100&lead_magnet_id=" + b.ID: ofB} {
 		var oldest []string
 		for _, link := range u.get(t, linksPath+"?"+query).object(t)["data"].([]any) {
 			oldest = append(oldest, link.(map[string]any)["id"].(string))
@@ -217,7 +253,8 @@ func TestGenericLinkList(t *testing.T) {
 	}
 	for query, field := range map[string]string{
 		"page=0": "page", "page=x": "page", "per_page=0": "per_page", "per_page=101": "per_page",
-		"lead_magnet_id=": "lead_magnet_id", "page=1&page=2": "page", "active=true": "active", "cursor=x": "cursor", "sort=title": "sort", "page=1e2": "page",
+		"lead_magnet_id=": "lead_magnet_id", "page=1&page=2": "page", "active=true": "active", "cursor=x": "cursor",
+		"sort=title": "sort", "page=1e2": "page",
 	} {
 		p := u.get(t, linksPath+"?"+query).problem(t)
 		require.Equal(t, problem.InvalidParameter, p.Code, query)
@@ -286,7 +323,8 @@ func TestConcurrentPlanLimit(t *testing.T) {
 	require.Equal(t, 403, r.status)
 	require.Equal(t, "The plan free allows 3 generic links, and there are 3.", r.problem(t).Detail)
 	// Other faults are reported first.
-	require.Equal(t, problem.InvalidLeadMagnet, free.post(t, linksPath, `{"lead_magnet_id":"`+uuid.NewString()+`"}`).problem(t).Code)
+	require.Equal(t, problem.InvalidLeadMagnet,
+		free.post(t, linksPath, `{"lead_magnet_id":"`+uuid.NewString()+`"}`).problem(t).Code)
 }
 
 // An id that can be none names no lead magnet, as one that is not there.

@@ -22,7 +22,9 @@ func TestChangeGenericLink(t *testing.T) {
 	t.Parallel()
 	u := start(t).user(t, account.Team)
 	m := u.magnet(t)
-	r := u.post(t, linksPath, `{"lead_magnet_id":"`+m.ID+`","slug":"before","title":"T","description":"D","thumbnail_url":"https://example.com/a.png"}`)
+	r := u.post(t, linksPath,
+		`{"lead_magnet_id":"`+m.ID+
+			`","slug":"before","title":"T","description":"D","thumbnail_url":"https://example.com/a.png"}`)
 	want := r.object(t)
 	path := r.header.Get("Location")
 	for _, step := range []struct {
@@ -34,18 +36,22 @@ func TestChangeGenericLink(t *testing.T) {
 		{`{"title":null,"description":"a\nb"}`, map[string]any{"description": "a\nb"}},
 		{`{"slug":"after"}`, map[string]any{"slug": "after", "url": site + "/l/after"}},
 		{`{"slug":"after"}`, nil}, // its own slug is not taken
-		{`{"collect_name":true,"require_verification":true}`, map[string]any{"collect_name": true, "require_verification": true}},
+		{`{"collect_name":true,"require_verification":true}`,
+			map[string]any{"collect_name": true, "require_verification": true}},
 		{`{"collect_name":false}`, map[string]any{"collect_name": false}},
-		{`{"language":"pl","show_readers":true,"show_pages":false}`, map[string]any{"language": "pl", "show_readers": true, "show_pages": false}},
+		{`{"language":"pl","show_readers":true,"show_pages":false}`,
+			map[string]any{"language": "pl", "show_readers": true, "show_pages": false}},
 		{`{"language":null,"show_contents":false}`, map[string]any{"language": nil, "show_contents": false}},
 		{`{"thumbnail_url":null,"description":null}`, map[string]any{"thumbnail_url": nil, "description": nil}},
 		{`{"thumbnail_url":"http://example.com"}`, map[string]any{"thumbnail_url": "http://example.com"}},
 		{`{"button_text":"Go","consent_text":"I agree.","privacy_url":"https://example.com/p","redirect_url":"https://example.com/t"}`,
-			map[string]any{"button_text": "Go", "consent_text": "I agree.", "privacy_url": "https://example.com/p", "redirect_url": "https://example.com/t"}},
+			map[string]any{"button_text": "Go", "consent_text": "I agree.", "privacy_url": "https://example.com/p",
+				"redirect_url": "https://example.com/t"}},
 		{`{"button_text":null,"privacy_url":null}`, map[string]any{"button_text": nil, "privacy_url": nil}},
 		{`{"active":false}`, map[string]any{"active": false}},
 		{`{"active":true,"slug":"third","title":"T","description":"","collect_name":true,"require_verification":false,"thumbnail_url":null}`,
-			map[string]any{"active": true, "slug": "third", "url": site + "/l/third", "title": "T", "description": "", "collect_name": true, "require_verification": false, "thumbnail_url": nil}},
+			map[string]any{"active": true, "slug": "third", "url": site + "/l/third", "title": "T", "description": "",
+				"collect_name": true, "require_verification": false, "thumbnail_url": nil}},
 	} {
 		got := u.patch(t, path, step.body).object(t)
 		maps.Copy(want, step.set)
@@ -61,11 +67,16 @@ func TestChangeGenericLink(t *testing.T) {
 	require.Equal(t, want, r.object(t))
 
 	for body, field := range map[string]string{
-		`{"slug":null}`: "slug", `{"collect_name":null}`: "collect_name", `{"require_verification":null}`: "require_verification", `{"active":null}`: "active",
-		`{"lead_magnet_id":"` + m.ID + `"}`: "lead_magnet_id", `{"id":"x"}`: "id", `{"submission_count":0}`: "submission_count", `{"view_count":0}`: "view_count",
-		`{"created_at":"2026-01-01"}`: "created_at", `{"url":"https://example.com"}`: "url", `{"colour":1}`: "colour", `{"title":""}`: "title", `{"title":" "}`: "title",
-		`{"slug":"dashboard"}`: "slug", `{"slug":"-a-"}`: "slug", `{"thumbnail_url":"javascript:alert(1)"}`: "thumbnail_url", `{"thumbnail_url":""}`: "thumbnail_url",
-		`{"title":"fine","active":"no"}`: "active", `{"revision":5}`: "revision", `{"account_id":"` + uuid.NewString() + `"}`: "account_id",
+		`{"slug":null}`: "slug", `{"collect_name":null}`: "collect_name",
+		`{"require_verification":null}`: "require_verification", `{"active":null}`: "active",
+		`{"lead_magnet_id":"` + m.ID + `"}`: "lead_magnet_id", `{"id":"x"}`: "id",
+		`{"submission_count":0}`: "submission_count", `{"view_count":0}`: "view_count",
+		`{"created_at":"2026-01-01"}`: "created_at", `{"url":"https://example.com"}`: "url", `{"colour":1}`: "colour",
+		`{"title":""}`: "title", `{"title":" "}`: "title",
+		`{"slug":"dashboard"}`: "slug", `{"slug":"-a-"}`: "slug", `{"thumbnail_url":"javascript:alert(1)"}`: "thumbnail_url",
+		`{"thumbnail_url":""}`:           "thumbnail_url",
+		`{"title":"fine","active":"no"}`: "active", `{"revision":5}`: "revision",
+		`{"account_id":"` + uuid.NewString() + `"}`: "account_id",
 	} {
 		p := u.patch(t, path, body).problem(t)
 		require.Equal(t, problem.ValidationError, p.Code, body)
@@ -141,11 +152,14 @@ func TestSlugIsNotTakenWhileItsLinkIsDeleted(t *testing.T) {
 	require.NoError(t, err)
 	answered := make(chan reply, 1)
 	go func() {
-		answered <- other.post(t, linksPath, `{"lead_magnet_id":"`+foreign.ID+`","slug":"`+link.Slug+`"}`) //nolint:testifylint // if it fails, nothing is answered, and the test fails below
+		answered <- other.post(t, linksPath, `{"lead_magnet_id":"`+foreign.ID+`","slug":"`+link.Slug+
+			`"}`) //nolint:testifylint // if it fails, nothing is answered, and the test fails below
 	}()
 	require.Eventually(t, func() bool {
 		var waiting int
-		return f.db.Unscoped().QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting) == nil && waiting > 0
+		return f.db.Unscoped().QueryRow(t.Context(),
+			`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(
+			&waiting) == nil && waiting > 0
 	}, testTimeout, 10*time.Millisecond)
 	require.NoError(t, tx.Commit(t.Context()))
 	require.Equal(t, problem.SlugTaken, (<-answered).problem(t).Code)
@@ -252,9 +266,12 @@ func TestCountersAndTags(t *testing.T) {
 	m := u.magnet(t)
 	link, access := u.link(t, m.ID), u.accessLink(t, m.ID)
 	require.NotEmpty(t, link.ETag)
-	for table, path := range map[string]string{"generic_link": linksPath + "/" + link.ID, "access_link": accessPath + "/" + access.ID} {
+	for table, path := range map[string]string{"generic_link": linksPath + "/" + link.ID,
+		"access_link": accessPath + "/" + access.ID} {
 		tag := u.get(t, path).header.Get("ETag")
-		_, err := f.db.Unscoped().Exec(t.Context(), "INSERT INTO "+table+"_counts (id, account_id, views) SELECT id, account_id, 1 FROM "+table+"s WHERE account_id = $1", u.account)
+		_, err := f.db.Unscoped().Exec(t.Context(),
+			"INSERT INTO "+table+"_counts (id, account_id, views) SELECT id, account_id, 1 FROM "+table+
+				"s WHERE account_id = $1", u.account)
 		require.NoError(t, err)
 		r := u.send(t, "GET", path, http.NoBody, "If-None-Match", tag)
 		require.Equal(t, 200, r.status)
@@ -268,9 +285,12 @@ func TestClientChanges(t *testing.T) {
 	t.Parallel()
 	u := start(t).user(t, account.Team)
 	m := u.magnet(t)
-	link, err := u.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: m.ID, Title: new("T"), Description: new("D")})
+	link, err := u.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: m.ID,
+		Title: new("T"), Description: new("D")})
 	require.NoError(t, err)
-	changed, err := u.UpdateGenericLink(t.Context(), link.ID, clienttest.GenericLinkChanges{Title: clienttest.Clear[string](), ThumbnailURL: clienttest.Set("https://example.com/x"), Active: new(false)}, link.ETag)
+	changed, err := u.UpdateGenericLink(t.Context(), link.ID,
+		clienttest.GenericLinkChanges{Title: clienttest.Clear[string](),
+			ThumbnailURL: clienttest.Set("https://example.com/x"), Active: new(false)}, link.ETag)
 	require.NoError(t, err)
 	require.Nil(t, changed.Title)
 	require.Equal(t, "D", *changed.Description)
@@ -284,7 +304,8 @@ func TestClientChanges(t *testing.T) {
 	require.NoError(t, u.DeleteGenericLink(t.Context(), link.ID, link.ETag, changed.ETag))
 	access := u.accessLink(t, m.ID)
 	at := time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond)
-	_, err = u.UpdateAccessLink(t.Context(), access.ID, clienttest.AccessLinkChanges{MaxViews: clienttest.Set(7), ExpiresAt: clienttest.Set(at)})
+	_, err = u.UpdateAccessLink(t.Context(), access.ID, clienttest.AccessLinkChanges{MaxViews: clienttest.Set(7),
+		ExpiresAt: clienttest.Set(at)})
 	require.NoError(t, err)
 	got, err := u.UpdateAccessLink(t.Context(), access.ID, clienttest.AccessLinkChanges{MaxViews: clienttest.Clear[int]()})
 	require.NoError(t, err)
@@ -304,7 +325,10 @@ func TestDeletingWhatALinkCameFromChangesIt(t *testing.T) {
 	f := start(t)
 	u := f.user(t, account.Team)
 	for name, remove := range map[string]func(link client.GenericLink, submission string){
-		"generic link": func(link client.GenericLink, _ string) { require.NoError(t, u.DeleteGenericLink(t.Context(), link.ID)) },
+		"generic link": func(link client.GenericLink,
+			_ string) {
+			require.NoError(t, u.DeleteGenericLink(t.Context(), link.ID))
+		},
 		"submission": func(_ client.GenericLink, submission string) {
 			_, err := f.db.Unscoped().Exec(t.Context(), "DELETE FROM submissions WHERE id = $1", submission)
 			require.NoError(t, err)
@@ -313,7 +337,8 @@ func TestDeletingWhatALinkCameFromChangesIt(t *testing.T) {
 		link := u.link(t, u.magnet(t).ID)
 		submission, access := u.submit(t, link, "jo@example.com", time.Now())
 		// Times are kept in milliseconds, and this takes less than one at times.
-		_, err := f.db.Unscoped().Exec(t.Context(), "UPDATE access_links SET updated_at = now() - interval '1 hour' WHERE id = $1", access)
+		_, err := f.db.Unscoped().Exec(t.Context(),
+			"UPDATE access_links SET updated_at = now() - interval '1 hour' WHERE id = $1", access)
 		require.NoError(t, err)
 		before := u.get(t, accessPath+"/"+access)
 		remove(link, submission)
@@ -355,7 +380,8 @@ func TestMessagesSayWhereAFieldIsSet(t *testing.T) {
 	link, access := u.link(t, m.ID), u.accessLink(t, m.ID)
 	for _, c := range []struct{ method, path, body, field, says string }{
 		{"POST", linksPath, `{"lead_magnet_id":"` + m.ID + `","active":false}`, "active", "PATCH"},
-		{"POST", accessPath, `{"lead_magnet_id":"` + m.ID + `","email":"jo@example.com","is_active":false}`, "is_active", "PATCH"},
+		{"POST", accessPath, `{"lead_magnet_id":"` + m.ID + `","email":"jo@example.com","is_active":false}`, "is_active",
+			"PATCH"},
 		{"POST", "/api/v1/lead-magnets", `{"title":"x","is_active":false}`, "is_active", "PATCH"},
 		{"PATCH", linksPath + "/" + link.ID, `{"lead_magnet_id":"` + m.ID + `"}`, "lead_magnet_id", "when"},
 		{"PATCH", accessPath + "/" + access.ID, `{"email":"al@example.com"}`, "email", "when"},
@@ -371,5 +397,6 @@ func TestMessagesSayWhereAFieldIsSet(t *testing.T) {
 	p := u.patch(t, linksPath+"/"+link.ID, `{"slug":"`+taken.Slug+`"}`).problem(t)
 	require.Equal(t, problem.SlugTaken, p.Code)
 	require.NotContains(t, p.Detail, "leave it out", "left out it would stay as it is")
-	require.Contains(t, u.post(t, linksPath, `{"lead_magnet_id":"`+m.ID+`","slug":"`+taken.Slug+`"}`).problem(t).Detail, "leave it out")
+	require.Contains(t, u.post(t, linksPath, `{"lead_magnet_id":"`+m.ID+`","slug":"`+taken.Slug+`"}`).problem(t).Detail,
+		"leave it out")
 }

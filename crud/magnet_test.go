@@ -31,7 +31,8 @@ func TestLeadMagnet(t *testing.T) {
 	made := r.object(t)
 	require.Equal(t, "/api/v1/lead-magnets/"+made["id"].(string), r.header.Get("Location"))
 	want := map[string]any{
-		"id": made["id"], "title": "Guide", "description": "two\nlines", "file_name": nil, "file_size": nil, "page_count": nil,
+		"id": made["id"], "title": "Guide", "description": "two\nlines", "file_name": nil,
+		"file_size": nil, "page_count": nil,
 		"author": nil, "author_about": nil, "end_text": nil, "end_button": nil, "end_url": nil, "downloadable": true,
 		"content_type": nil, "is_active": true, "generic_link_count": 0.0, "access_link_count": 0.0,
 		"created_at": made["created_at"], "updated_at": made["updated_at"],
@@ -43,7 +44,8 @@ func TestLeadMagnet(t *testing.T) {
 	link, err := u.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: made["id"].(string)})
 	require.NoError(t, err)
 	for i := range 2 {
-		_, err = u.CreateAccessLink(t.Context(), client.NewAccessLink{LeadMagnetID: link.LeadMagnetID, Email: fmt.Sprintf("r%d@example.com", i)})
+		_, err = u.CreateAccessLink(t.Context(), client.NewAccessLink{LeadMagnetID: link.LeadMagnetID,
+			Email: fmt.Sprintf("r%d@example.com", i)})
 		require.NoError(t, err)
 	}
 	m, err := u.LeadMagnet(t.Context(), link.LeadMagnetID)
@@ -114,7 +116,8 @@ func TestUpload(t *testing.T) {
 		require.Equal(t, 206, part.status, header)
 		require.Equal(t, string(want), part.body, header)
 	}
-	for _, header := range []string{"bytes=99999999-", "bytes=5-1", "bytes=a-b", "lines=1-2", "bytes=0-1,4-5", "bytes=-0", "bytes=-"} {
+	for _, header := range []string{"bytes=99999999-", "bytes=5-1", "bytes=a-b", "lines=1-2",
+		"bytes=0-1,4-5", "bytes=-0", "bytes=-"} {
 		require.Equal(t, 200, u.send(t, "GET", path, http.NoBody, "Range", header).status, header)
 	}
 
@@ -171,7 +174,8 @@ func TestUploadForms(t *testing.T) {
 		`;;;nonsense`: "The Complete Guide.pdf",
 		`attachment; filename*=UTF-8''%ff%fe%00x.pdf`: "",
 	} {
-		r := u.send(t, "PUT", path, bytes.NewReader(pdftest.Strip(1, 0)), "Content-Type", "application/pdf", "Content-Disposition", disposition)
+		r := u.send(t, "PUT", path, bytes.NewReader(pdftest.Strip(1, 0)), "Content-Type", "application/pdf",
+			"Content-Disposition", disposition)
 		if want == "" {
 			require.Equal(t, "file_name", fields(r.problem(t)), disposition)
 			continue
@@ -193,7 +197,8 @@ func TestOldFileName(t *testing.T) {
 		`a"b.bat`:            `attachment; filename=a-b.bat.pdf`,
 		"a\r\nSet-Cookie: x": `attachment; filename="a--Set-Cookie: x.pdf"`,
 	} {
-		_, err = f.db.Unscoped().Exec(t.Context(), "UPDATE lead_magnet_files SET file_name = $1 WHERE account_id = $2", stored, u.account)
+		_, err = f.db.Unscoped().Exec(t.Context(), "UPDATE lead_magnet_files SET file_name = $1 WHERE account_id = $2",
+			stored, u.account)
 		require.NoError(t, err)
 		r := u.get(t, "/api/v1/lead-magnets/"+m.ID+"/file")
 		require.Equal(t, want, r.header.Get("Content-Disposition"))
@@ -217,23 +222,35 @@ func TestUploadRefused(t *testing.T) {
 		code   problem.Code
 		header []string
 	}{
-		"no content type":    {bytes.NewReader(good), problem.UnsupportedMediaType, nil},
-		"JSON":               {strings.NewReader("{}"), problem.UnsupportedMediaType, []string{"Content-Type", "application/json"}},
-		"Word":               {bytes.NewReader(good), problem.UnsupportedMediaType, []string{"Content-Type", "application/msword"}},
-		"packed":             {bytes.NewReader(good), problem.UnsupportedMediaType, []string{"Content-Type", "application/pdf", "Content-Encoding", "gzip"}},
-		"form, no boundary":  {bytes.NewReader(text), problem.UnsupportedMediaType, []string{"Content-Type", "multipart/form-data"}},
-		"empty":              {http.NoBody, problem.ValidationError, []string{"Content-Type", "application/pdf"}},
-		"no PDF":             {strings.NewReader("PK\x03\x04 a Word document"), problem.ValidationError, []string{"Content-Type", "application/pdf"}},
-		"HTML":               {strings.NewReader("<html><script>alert(1)</script> %PDF-"), problem.ValidationError, []string{"Content-Type", "application/pdf"}},
-		"HTML, then a PDF":   {io.MultiReader(strings.NewReader("<html><script>alert(1)</script>"), bytes.NewReader(good)), problem.ValidationError, []string{"Content-Type", "application/pdf"}},
-		"damaged":            {bytes.NewReader(good[:200]), problem.ValidationError, []string{"Content-Type", "application/pdf"}},
-		"no pages":           {bytes.NewReader(pdftest.Strip(0, 0)), problem.ValidationError, []string{"Content-Type", "application/pdf"}},
-		"form, other part":   {wrongPart, problem.ValidationError, []string{"Content-Type", wrongKind}},
-		"form cut off":       {bytes.NewReader(text[:len(text)-60]), problem.ValidationError, []string{"Content-Type", kind}},
-		"form, other text":   {strings.NewReader("nonsense"), problem.ValidationError, []string{"Content-Type", kind}},
-		"too large":          {bytes.NewReader(pdftest.Strip(1, 2<<20)), problem.PayloadTooLarge, []string{"Content-Type", "application/pdf"}},
-		"much too large":     {bytes.NewReader(pdftest.Strip(1, 8<<20)), problem.PayloadTooLarge, []string{"Content-Type", "application/pdf"}},
-		"too large, chunked": {io.MultiReader(bytes.NewReader(pdftest.Strip(1, 4<<20))), problem.PayloadTooLarge, []string{"Content-Type", "application/pdf"}},
+		"no content type": {bytes.NewReader(good), problem.UnsupportedMediaType, nil},
+		"JSON": {strings.NewReader("{}"), problem.UnsupportedMediaType,
+			[]string{"Content-Type", "application/json"}},
+		"Word": {bytes.NewReader(good), problem.UnsupportedMediaType,
+			[]string{"Content-Type", "application/msword"}},
+		"packed": {bytes.NewReader(good), problem.UnsupportedMediaType,
+			[]string{"Content-Type", "application/pdf", "Content-Encoding", "gzip"}},
+		"form, no boundary": {bytes.NewReader(text), problem.UnsupportedMediaType,
+			[]string{"Content-Type", "multipart/form-data"}},
+		"empty": {http.NoBody, problem.ValidationError, []string{"Content-Type", "application/pdf"}},
+		"no PDF": {strings.NewReader("PK\x03\x04 a Word document"), problem.ValidationError,
+			[]string{"Content-Type", "application/pdf"}},
+		"HTML": {strings.NewReader("<html><script>alert(1)</script> %PDF-"), problem.ValidationError,
+			[]string{"Content-Type", "application/pdf"}},
+		"HTML, then a PDF": {io.MultiReader(strings.NewReader("<html><script>alert(1)</script>"), bytes.NewReader(good)),
+			problem.ValidationError, []string{"Content-Type", "application/pdf"}},
+		"damaged": {bytes.NewReader(good[:200]), problem.ValidationError,
+			[]string{"Content-Type", "application/pdf"}},
+		"no pages": {bytes.NewReader(pdftest.Strip(0, 0)), problem.ValidationError,
+			[]string{"Content-Type", "application/pdf"}},
+		"form, other part": {wrongPart, problem.ValidationError, []string{"Content-Type", wrongKind}},
+		"form cut off":     {bytes.NewReader(text[:len(text)-60]), problem.ValidationError, []string{"Content-Type", kind}},
+		"form, other text": {strings.NewReader("nonsense"), problem.ValidationError, []string{"Content-Type", kind}},
+		"too large": {bytes.NewReader(pdftest.Strip(1, 2<<20)), problem.PayloadTooLarge,
+			[]string{"Content-Type", "application/pdf"}},
+		"much too large": {bytes.NewReader(pdftest.Strip(1, 8<<20)), problem.PayloadTooLarge,
+			[]string{"Content-Type", "application/pdf"}},
+		"too large, chunked": {io.MultiReader(bytes.NewReader(pdftest.Strip(1, 4<<20))), problem.PayloadTooLarge,
+			[]string{"Content-Type", "application/pdf"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -253,7 +270,8 @@ func TestUploadRefused(t *testing.T) {
 	})
 	t.Cleanup(func() { // after all of the above: nothing was stored
 		var files int
-		err := f.db.Unscoped().QueryRow(context.Background(), "SELECT count(*) FROM lead_magnet_files WHERE account_id = $1", u.account).Scan(&files)
+		err := f.db.Unscoped().QueryRow(context.Background(), "SELECT count(*) FROM lead_magnet_files WHERE account_id = $1",
+			u.account).Scan(&files)
 		require.NoError(t, err)
 		require.Zero(t, files)
 	})
@@ -270,7 +288,8 @@ func TestStalledUploadsOfAnother(t *testing.T) {
 		c, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(f.url, "http://"))
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = c.Close() })
-		_, err = fmt.Fprintf(c, "PUT %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/pdf\r\nContent-Length: %d\r\n\r\n%%PDF-1.7",
+		_, err = fmt.Fprintf(c,
+			"PUT %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/pdf\r\nContent-Length: %d\r\n\r\n%%PDF-1.7",
 			path, busy.key, 5<<20)
 		require.NoError(t, err)
 	}
@@ -298,8 +317,10 @@ func TestTheFirstFileNamesTheAuthor(t *testing.T) {
 	require.Equal(t, "Ada Lovelace", upload(m.ID, "(Ada Lovelace)"))
 	require.Equal(t, "Ada Lovelace", upload(m.ID, "(Charles Babbage)"))
 	path := "/api/v1/lead-magnets/" + m.ID
-	require.Nil(t, u.send(t, "PATCH", path, strings.NewReader(`{"author":null}`), "Content-Type", "application/json").object(t)["author"])
+	require.Nil(t, u.send(t, "PATCH", path, strings.NewReader(`{"author":null}`), "Content-Type",
+		"application/json").object(t)["author"])
 	require.Nil(t, upload(m.ID, "(Charles Babbage)"))
-	given := u.post(t, "/api/v1/lead-magnets", `{"title":"Notes","author":"Countess of Lovelace"}`).object(t)["id"].(string)
+	given := u.post(t, "/api/v1/lead-magnets",
+		`{"title":"Notes","author":"Countess of Lovelace"}`).object(t)["id"].(string)
 	require.Equal(t, "Countess of Lovelace", upload(given, "(Ada Lovelace)"))
 }

@@ -27,12 +27,15 @@ func TestChangeLeadMagnet(t *testing.T) {
 		{`{"description":null}`, map[string]any{"description": nil}},
 		{`{"is_active":false,"description":"x\ty"}`, map[string]any{"is_active": false, "description": "x\ty"}},
 		{`{"is_active":true}`, map[string]any{"is_active": true}},
-		{`{"author":"Ada","author_about":"Writes\nprograms."}`, map[string]any{"author": "Ada", "author_about": "Writes\nprograms."}},
-		{`{"end_text":"Thanks.","end_button":"Next","end_url":"https://example.com/next"}`, map[string]any{"end_text": "Thanks.", "end_button": "Next", "end_url": "https://example.com/next"}},
+		{`{"author":"Ada","author_about":"Writes\nprograms."}`,
+			map[string]any{"author": "Ada", "author_about": "Writes\nprograms."}},
+		{`{"end_text":"Thanks.","end_button":"Next","end_url":"https://example.com/next"}`,
+			map[string]any{"end_text": "Thanks.", "end_button": "Next", "end_url": "https://example.com/next"}},
 		{`{"downloadable":false}`, map[string]any{"downloadable": false}},
 		{`{"title":"Newer"}`, map[string]any{"title": "Newer"}},
 		{`{"downloadable":true}`, map[string]any{"downloadable": true}},
-		{`{"end_button":null,"end_url":null,"author":null}`, map[string]any{"end_button": nil, "end_url": nil, "author": nil}},
+		{`{"end_button":null,"end_url":null,"author":null}`,
+			map[string]any{"end_button": nil, "end_url": nil, "author": nil}},
 	} {
 		got := u.patch(t, path, step.body).object(t)
 		maps.Copy(want, step.set)
@@ -42,9 +45,14 @@ func TestChangeLeadMagnet(t *testing.T) {
 	}
 	require.Equal(t, want, u.patch(t, path, "{}").object(t))
 	for body, field := range map[string]string{
-		`{"title":null}`: "title", `{"title":" "}`: "title", `{"is_active":null}`: "is_active", `{"downloadable":null}`: "downloadable", `{"downloadable":"no"}`: "downloadable", `{"file_name":"x"}`: "file_name", `{"page_count":1}`: "page_count",
-		`{"access_link_count":0}`: "access_link_count", `{"description":"\u0000"}`: "description", `{"file_version":1}`: "file_version",
-		`{"author":""}`: "author", `{"end_button":"Next"}`: "end_button", `{"end_url":"https://example.com/"}`: "end_button", `{"end_button":"Next","end_url":"javascript:alert(1)"}`: "end_url",
+		`{"title":null}`: "title", `{"title":" "}`: "title", `{"is_active":null}`: "is_active",
+		`{"downloadable":null}`: "downloadable", `{"downloadable":"no"}`: "downloadable", `{"file_name":"x"}`: "file_name",
+		`{"page_count":1}`:        "page_count",
+		`{"access_link_count":0}`: "access_link_count", `{"description":"\u0000"}`: "description",
+		`{"file_version":1}`: "file_version",
+		`{"author":""}`:      "author", `{"end_button":"Next"}`: "end_button",
+		`{"end_url":"https://example.com/"}`:                               "end_button",
+		`{"end_button":"Next","end_url":"javascript:alert(1)"}`:            "end_url",
 		`{"end_button":"Next","end_url":"https://user:word@example.com/"}`: "end_url",
 	} {
 		p := u.patch(t, path, body).problem(t)
@@ -82,7 +90,8 @@ func TestDeleteLeadMagnet(t *testing.T) {
 		require.Contains(t, p.Detail, "generic links: 1, access links: 1")
 		require.Contains(t, p.Detail, "cascade=true")
 	}
-	for _, query := range []string{"?cascade=yes", "?cascade=", "?cascade=TRUE", "?cascade=1", "?cascade", "?cascade=true&cascade=true"} {
+	for _, query := range []string{"?cascade=yes", "?cascade=", "?cascade=TRUE", "?cascade=1", "?cascade",
+		"?cascade=true&cascade=true"} {
 		require.Equal(t, problem.InvalidParameter, u.remove(t, path+query).problem(t).Code, query)
 	}
 	require.Equal(t, before, f.dump(t))
@@ -91,7 +100,8 @@ func TestDeleteLeadMagnet(t *testing.T) {
 	after := f.unlogged(t)
 	require.NotContains(t, after, m.ID, "nothing is left of it")
 	require.NotContains(t, after, link.ID)
-	for table, left := range map[string]int{"lead_magnets": 2, "generic_links": 2, "submissions": 2, "access_links": 2, "lead_magnet_files": 0, "lead_magnet_file_chunks": 0} {
+	for table, left := range map[string]int{"lead_magnets": 2, "generic_links": 2, "submissions": 2, "access_links": 2,
+		"lead_magnet_files": 0, "lead_magnet_file_chunks": 0} {
 		require.Equal(t, left, f.count(t, table), table)
 	}
 	require.Equal(t, problem.NotFound, u.remove(t, path+"?cascade=true").problem(t).Code)

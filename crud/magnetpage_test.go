@@ -38,7 +38,8 @@ func TestPagesOfADocument(t *testing.T) {
 	require.Equal(t, true, first["stored"])
 	require.Equal(t, "guide.pdf", first["file_name"])
 
-	for _, page := range []string{"/pages/2/picture", "/pages/14/picture?magnet_version=1", "/pages/1/picture?magnet_version=1", "/pages/12/picture?magnet_version=1"} {
+	for _, page := range []string{"/pages/2/picture", "/pages/14/picture?magnet_version=1",
+		"/pages/1/picture?magnet_version=1", "/pages/12/picture?magnet_version=1"} {
 		for range 2 { // it is made, and then it is there
 			r := u.get(t, path+page)
 			require.Equal(t, 200, r.status, "%s: %s", page, r.body)
@@ -49,7 +50,8 @@ func TestPagesOfADocument(t *testing.T) {
 			require.Equal(t, 240, decoded.Bounds().Dx())
 		}
 	}
-	for _, page := range []string{"/pages/3/picture", "/pages/15/picture?magnet_version=1", "/pages/1/picture?magnet_version=3", "/pages/0/picture", "/pages/301/picture", "/pages/x/picture"} {
+	for _, page := range []string{"/pages/3/picture", "/pages/15/picture?magnet_version=1",
+		"/pages/1/picture?magnet_version=3", "/pages/0/picture", "/pages/301/picture", "/pages/x/picture"} {
 		require.Equal(t, 404, u.get(t, path+page).status, page)
 	}
 	require.Equal(t, 400, u.get(t, path+"/pages/1/picture?magnet_version=2147483648").status)

@@ -54,7 +54,8 @@ func (f *fixture) waiting(t *testing.T) string {
 // aged lets seven days pass for the queues, but for the hours by which they are pruned earlier.
 func (f *fixture) aged(t *testing.T) {
 	t.Helper()
-	for _, sql := range []string{"UPDATE river_job SET created_at = created_at - $1::interval", "UPDATE webhook_deliveries SET created_at = created_at - $1::interval",
+	for _, sql := range []string{"UPDATE river_job SET created_at = created_at - $1::interval",
+		"UPDATE webhook_deliveries SET created_at = created_at - $1::interval",
 		"UPDATE idempotency_keys SET claimed_at = claimed_at - $1::interval"} {
 		_, err := f.db.Unscoped().Exec(t.Context(), sql, queue.PruneAt)
 		require.NoError(t, err)
@@ -64,11 +65,13 @@ func (f *fixture) aged(t *testing.T) {
 // prune runs one round of what prunes queues.
 func (f *fixture) prune(t *testing.T) {
 	t.Helper()
-	_, err := f.db.Unscoped().Exec(t.Context(), "INSERT INTO idempotency_keys (account_id, operation, key, request, claim, claimed_at, given_up_at) SELECT id, 'x', 'old', '', id, '2026-01-01', now() FROM accounts LIMIT 1")
+	_, err := f.db.Unscoped().Exec(t.Context(),
+		"INSERT INTO idempotency_keys (account_id, operation, key, request, claim, claimed_at, given_up_at) SELECT id, 'x', 'old', '', id, '2026-01-01', now() FROM accounts LIMIT 1")
 	require.NoError(t, err)
 	pruning := f.service.Pruning()
 	require.NoError(t, pruning.Start(t.Context()))
-	require.Eventually(t, func() bool { return f.count(t, "idempotency_keys WHERE key = 'old'") == 0 }, testTimeout, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return f.count(t, "idempotency_keys WHERE key = 'old'") == 0 },
+		testTimeout, 10*time.Millisecond)
 	require.NoError(t, pruning.Stop(t.Context()))
 }
 
@@ -82,7 +85,8 @@ func TestErasing(t *testing.T) {
 	u, other := f.user(t, account.Team).at(t, f.service), f.user(t, account.Team)
 	f = u.fixture
 	u.echo(t)
-	_, err := f.db.Unscoped().Exec(t.Context(), `UPDATE accounts SET notify_email = 'owner@example.com', notify = 'each', notify_confirmed_at = now()`)
+	_, err := f.db.Unscoped().Exec(t.Context(),
+		`UPDATE accounts SET notify_email = 'owner@example.com', notify = 'each', notify_confirmed_at = now()`)
 	require.NoError(t, err)
 	m := u.file(t)
 	link := u.link(t, m)
@@ -90,7 +94,8 @@ func TestErasing(t *testing.T) {
 		f.fillIn(t, link.Slug, address)
 	}
 	body := `{"lead_magnet_id":"` + m + `","email":"ADA@example.com"}`
-	made := u.send(t, "POST", "/api/v1/access-links", strings.NewReader(body), "Content-Type", "application/json", "Idempotency-Key", "for-ada@example.com").object(t)
+	made := u.send(t, "POST", "/api/v1/access-links", strings.NewReader(body), "Content-Type", "application/json",
+		"Idempotency-Key", "for-ada@example.com").object(t)
 	others := other.links(t, other.magnet(t).ID, "ada@example.com")
 	_, err = f.db.Unscoped().Exec(t.Context(), `WITH begun AS (INSERT INTO sessions (id, account_id, access_link_id, magnet_version)
 			SELECT gen_random_uuid(), account_id, id, 1 FROM access_links WHERE id = $1 RETURNING id, account_id, access_link_id)
@@ -103,14 +108,16 @@ func TestErasing(t *testing.T) {
 	done := u.post(t, erasePath, `{"email":"ada@EXAMPLE.com"}`)
 	require.Equal(t, http.StatusCreated, done.status, done.body)
 	erased := done.object(t)
-	require.Equal(t, map[string]any{"submissions": 1.0, "access_links": 3.0, "sessions": 1.0, "downloads": 0.0}, erased["removed"])
+	require.Equal(t, map[string]any{"submissions": 1.0, "access_links": 3.0, "sessions": 1.0, "downloads": 0.0},
+		erased["removed"])
 	require.Equal(t, false, erased["events_blanked"])
 	require.Nil(t, erased["backups_until"]) // a backup of now has the events
 	at, err := time.Parse(time.RFC3339, erased["erased_at"].(string))
 	require.NoError(t, err)
 	require.Equal(t, at.AddDate(0, 0, 7).Format("2006-01-02T15:04:05.000Z"), erased["queues_until"])
 	for _, table := range []string{"submissions", "access_links", "sessions", "verifications", "reading_notices"} {
-		require.Zero(t, f.count(t, table+" x WHERE account_id = '"+u.account.String()+"' AND to_jsonb(x)::text ILIKE ANY (ARRAY['%ada@%', '%"+made["id"].(string)+"%'])"), table)
+		require.Zero(t, f.count(t, table+" x WHERE account_id = '"+u.account.String()+
+			"' AND to_jsonb(x)::text ILIKE ANY (ARRAY['%ada@%', '%"+made["id"].(string)+"%'])"), table)
 	}
 	require.EqualValues(t, 1, u.get(t, linksPath+"/"+link.ID).object(t)["submission_count"])
 	kept, err := other.AccessLink(t.Context(), others[0].ID)
@@ -153,7 +160,8 @@ func TestErasingIsRefused(t *testing.T) {
 	require.NoError(t, os.WriteFile(dir, nil, 0o600))
 	v := logged.userOf(t, u.account)
 	require.Equal(t, http.StatusServiceUnavailable, v.post(t, erasePath, `{"email":"ada@example.com"}`).status)
-	require.Equal(t, http.StatusForbidden, logged.userOf(t, u.account, auth.Read, auth.Write, auth.Leads, auth.People).post(t, erasePath, `{"email":"ada@example.com"}`).status)
+	require.Equal(t, http.StatusForbidden, logged.userOf(t, u.account, auth.Read, auth.Write, auth.Leads,
+		auth.People).post(t, erasePath, `{"email":"ada@example.com"}`).status)
 	require.Equal(t, http.StatusUnprocessableEntity, v.post(t, erasePath, `{"email":"ada"}`).status)
 	require.Equal(t, 1, f.count(t, "access_links"))
 	require.Zero(t, f.count(t, "erasures"))
@@ -180,7 +188,8 @@ func TestReceiptsStateTheLastBackup(t *testing.T) {
 	u := f.user(t, account.Team)
 	path := "/api/v1/erasures/" + u.erased(t)
 	require.Nil(t, u.get(t, path).object(t)["backups_until"])
-	_, err := f.db.Unscoped().Exec(t.Context(), "UPDATE erasures SET erased_at = '2026-01-01T00:00:00Z', blanked_at = '2026-01-06T12:00:00Z'")
+	_, err := f.db.Unscoped().Exec(t.Context(),
+		"UPDATE erasures SET erased_at = '2026-01-01T00:00:00Z', blanked_at = '2026-01-06T12:00:00Z'")
 	require.NoError(t, err)
 	require.Equal(t, "2026-02-10T12:00:00.000Z", u.get(t, path).object(t)["backups_until"])
 }

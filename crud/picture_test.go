@@ -119,7 +119,8 @@ func TestPictureNames(t *testing.T) {
 	path := u.pictures(t, link, nil).Thumbnail.Path
 	id := path[len("/p/") : len(path)-len(".jpg")]
 	other := map[string]string{".jpg": ".png", ".png": ".jpg"}[path[len(path)-4:]]
-	for _, wrong := range []string{"/p/" + id + other, "/p/" + id, "/p/A" + strings.ToUpper(id[1:]) + ".jpg", "/p/" + strings.Repeat("0", 32) + ".jpg", "/p/x.jpg", "/p/%2e%2e.png", "/p/" + id + ".jpg%00"} {
+	for _, wrong := range []string{"/p/" + id + other, "/p/" + id, "/p/A" + strings.ToUpper(id[1:]) + ".jpg",
+		"/p/" + strings.Repeat("0", 32) + ".jpg", "/p/x.jpg", "/p/%2e%2e.png", "/p/" + id + ".jpg%00"} {
 		require.GreaterOrEqual(t, u.fixture.public(t, "GET", wrong).status, 400, wrong)
 	}
 	require.Equal(t, 405, u.fixture.public(t, "POST", path).status)
@@ -131,7 +132,8 @@ func TestADocumentWithoutAPicture(t *testing.T) {
 	u := start(t).user(t, account.Team)
 	m := u.magnet(t)
 	flat := pdftest.Assemble([]string{
-		"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 1 /Kids [3 0 R] >>", "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 90000 1] >>",
+		"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
+		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 90000 1] >>",
 	}, 0)
 	got, err := u.UploadFile(t.Context(), m.ID, "flat.pdf", bytes.NewReader(flat))
 	require.NoError(t, err)
@@ -221,14 +223,15 @@ func TestRefusedUploadsOfPictures(t *testing.T) {
 			code        problem.Code
 			says        string
 		}{
-			"svg":            {[]byte("<svg/>"), "image/svg+xml", problem.ValidationError, "is an SVG"},
-			"svg as png":     {[]byte("<svg/>"), "image/png", problem.ValidationError, "is an SVG"},
-			"text":           {[]byte("hello"), "text/plain", problem.UnsupportedMediaType, "image/png"},
-			"json":           {[]byte("{}"), "application/json", problem.UnsupportedMediaType, "image/png"},
-			"web page":       {[]byte("<html>"), "image/png", problem.ValidationError, "is not a picture"},
-			"nothing":        {nil, "image/png", problem.ValidationError, "is empty"},
-			"too many bytes": {append(bytes.Clone(good), make([]byte, picture.MaxBytes)...), "image/png", problem.PayloadTooLarge, "at most"},
-			"cut off":        {good[:len(good)/2], "image/png", problem.ValidationError, "is damaged"},
+			"svg":        {[]byte("<svg/>"), "image/svg+xml", problem.ValidationError, "is an SVG"},
+			"svg as png": {[]byte("<svg/>"), "image/png", problem.ValidationError, "is an SVG"},
+			"text":       {[]byte("hello"), "text/plain", problem.UnsupportedMediaType, "image/png"},
+			"json":       {[]byte("{}"), "application/json", problem.UnsupportedMediaType, "image/png"},
+			"web page":   {[]byte("<html>"), "image/png", problem.ValidationError, "is not a picture"},
+			"nothing":    {nil, "image/png", problem.ValidationError, "is empty"},
+			"too many bytes": {append(bytes.Clone(good), make([]byte, picture.MaxBytes)...), "image/png",
+				problem.PayloadTooLarge, "at most"},
+			"cut off": {good[:len(good)/2], "image/png", problem.ValidationError, "is damaged"},
 		} {
 			r := u.send(t, "PUT", target, bytes.NewReader(refused.body), "Content-Type", refused.contentType)
 			require.Equal(t, refused.code, r.problem(t).Code, name)
@@ -256,9 +259,11 @@ func TestLogo(t *testing.T) {
 	require.Equal(t, problem.NotFound, u.get(t, logoPath).problem(t).Code)
 	require.Equal(t, 404, u.send(t, "DELETE", logoPath, http.NoBody).status)
 
-	r := u.send(t, "PUT", logoPath, bytes.NewReader(flag(t, 1000, 250, color.NRGBA{255, 0, 0, 60})), "Content-Type", "image/png")
+	r := u.send(t, "PUT", logoPath, bytes.NewReader(flag(t, 1000, 250, color.NRGBA{255, 0, 0, 60})),
+		"Content-Type", "image/png")
 	first := r.object(t)
-	require.Equal(t, map[string]any{"url": first["url"], "width": 640.0, "height": 160.0, "content_type": "image/png"}, first)
+	require.Equal(t, map[string]any{"url": first["url"], "width": 640.0, "height": 160.0, "content_type": "image/png"},
+		first)
 	require.Equal(t, first, u.get(t, logoPath).object(t))
 	logo := u.pictures(t, link, nil).Logo
 	require.Equal(t, first["url"], logo.URL)

@@ -18,7 +18,8 @@ import (
 // ownersMails returns how many mails to the owner wait.
 func (f *fixture) ownersMails(t *testing.T) (n int) {
 	t.Helper()
-	rows, err := f.db.Unscoped().Query(t.Context(), "SELECT (args ->> 'id')::uuid, decode(args ->> 'sealed', 'base64') FROM river_job WHERE kind = 'sealed_mail'")
+	rows, err := f.db.Unscoped().Query(t.Context(),
+		"SELECT (args ->> 'id')::uuid, decode(args ->> 'sealed', 'base64') FROM river_job WHERE kind = 'sealed_mail'")
 	require.NoError(t, err)
 	type sealed struct {
 		ID   uuid.UUID
@@ -43,7 +44,8 @@ func (f *fixture) ownersMails(t *testing.T) (n int) {
 // downloads.
 func TestProgramsFireNoNotice(t *testing.T) {
 	t.Parallel()
-	const person, origin = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "https://www.example.com"
+	const person, origin = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
+		"https://www.example.com"
 	programs := []string{
 		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/140.0.0.0 Safari/537.36",
 		"Mozilla/5.0 (compatible; Quuxbot/2.1; +https://quux.example/bot.html)", "Quux link scanner",
@@ -64,7 +66,8 @@ func TestProgramsFireNoNotice(t *testing.T) {
 	r.post(t, linksPath, `{"lead_magnet_id":"`+r.magnet.ID+`","slug":"guide","allowed_origins":["`+origin+`"]}`).object(t)
 	visit := func(agent, name string) {
 		landing := url.Values{"email": {name + ".page@example.com"}}.Encode()
-		res, text := r.ask("POST", "/l/guide", landing, "Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin", "User-Agent", agent)
+		res, text := r.ask("POST", "/l/guide", landing, "Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site",
+			"same-origin", "User-Agent", agent)
 		require.Equal(t, http.StatusSeeOther, res.StatusCode, "%s", text)
 		_, form := f.ask(t, "GET", "guide", origin, nil, "User-Agent", agent)
 		sent := url.Values{"token": {form["token"].(string)}, "email": {name + ".embed@example.com"}}
@@ -73,7 +76,8 @@ func TestProgramsFireNoNotice(t *testing.T) {
 		_, path := r.link("")
 		res, text = r.ask("POST", path+"/sessions", "{}", "Content-Type", "application/json", "User-Agent", agent)
 		require.Equal(t, http.StatusCreated, res.StatusCode, "%s", text)
-		res, _ = r.ask("POST", path+"/open", "as=download", "Content-Type", "application/x-www-form-urlencoded", "User-Agent", agent)
+		res, _ = r.ask("POST", path+"/open", "as=download", "Content-Type",
+			"application/x-www-form-urlencoded", "User-Agent", agent)
 		require.Equal(t, http.StatusSeeOther, res.StatusCode)
 		res, _ = r.ask("GET", res.Header.Get("Location"), "", "User-Agent", agent)
 		require.Equal(t, http.StatusOK, res.StatusCode)

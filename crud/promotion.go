@@ -19,12 +19,14 @@ type promotion struct {
 
 func newPromotion(c Config, d Deps, pages *web.Site, shared visitor) (promotion, error) {
 	site := pages.URL("")
-	shares, err := share.New(share.Deps{Postgres: d.Postgres, Tokens: d.Tokens, Pages: pages, Limiter: shared.limiter, Addresses: shared.addresses})
+	shares, err := share.New(share.Deps{Postgres: d.Postgres, Tokens: d.Tokens, Pages: pages, Limiter: shared.limiter,
+		Addresses: shared.addresses})
 	if err != nil {
 		return promotion{}, err
 	}
 	forms, err := embed.New(embed.Deps{
-		Postgres: d.Postgres, Capture: shared.capture, Tokens: d.Tokens, Addresses: shared.addresses, Bots: shared.bots, Log: d.Log, Site: site, Collector: strings.TrimRight(c.CollectorURL, "/"),
+		Postgres: d.Postgres, Capture: shared.capture, Tokens: d.Tokens, Addresses: shared.addresses, Bots: shared.bots,
+		Log: d.Log, Site: site, Collector: strings.TrimRight(c.CollectorURL, "/"),
 	})
 	if err != nil {
 		return promotion{}, err

@@ -41,7 +41,9 @@ func (s *Service) proxy(a *api.API) error {
 			return nil
 		},
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
-			a.WriteProblem(w, r, problem.New(problem.Unavailable, "The analytics are not available. Try again.").Because(err).RetryAfter(time.Second))
+			a.WriteProblem(w, r,
+				problem.New(problem.Unavailable,
+					"The analytics are not available. Try again.").Because(err).RetryAfter(time.Second))
 		},
 	}
 	screened := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -36,7 +36,8 @@ func TestFilesOfAnalyticsArePassedOnAndBrokenOff(t *testing.T) {
 	site.Start()
 	defer site.Close()
 	read := func(query string) (int, error) {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, site.URL+"/api/v1/analytics/export?"+query, http.NoBody)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+			site.URL+"/api/v1/analytics/export?"+query, http.NoBody)
 		require.NoError(t, err)
 		r.Header.Set("Authorization", "Bearer "+u.key)
 		got, err := site.Client().Do(r)
@@ -58,9 +59,13 @@ func TestFilesOfAnalyticsArePassedOnAndBrokenOff(t *testing.T) {
 // The query process is reached over TLS if the system trusts its authority.
 func TestAnalyticsOverTLS(t *testing.T) {
 	t.Parallel()
-	query := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") }))
+	query := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_,
+			_ = io.WriteString(w, "{}")
+	}))
 	t.Cleanup(query.Close)
-	for a, status := range map[*certificatetest.Authority]int{certificatetest.NewAuthority(t): 503, certificatetest.Trusted(t): 200} {
+	for a, status := range map[*certificatetest.Authority]int{certificatetest.NewAuthority(t): 503,
+		certificatetest.Trusted(t): 200} {
 		f := start(t, func(c *crud.Config) {
 			c.QueryURL = "https://" + certificatetest.Proxy(t, strings.TrimPrefix(query.URL, "http://"), a.Issue("query"))
 		})

@@ -65,7 +65,8 @@ func TestTheQueryProcessIsInTheTraceOfTheRequest(t *testing.T) {
 	defer collector.Close()
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	process := func(name string, share float64, internal bool) *tracing.Tracer {
-		tracer, err := tracing.New(tracing.Config{Endpoint: collector.URL, Share: share}, tracing.Deps{Service: name, Internal: internal, Log: log})
+		tracer, err := tracing.New(tracing.Config{Endpoint: collector.URL, Share: share},
+			tracing.Deps{Service: name, Internal: internal, Log: log})
 		require.NoError(t, err)
 		return tracer
 	}
@@ -73,7 +74,8 @@ func TestTheQueryProcessIsInTheTraceOfTheRequest(t *testing.T) {
 	ask := func(share float64) {
 		site, query := process("crud", share, false), process("query", 1, true)
 		inner := api.New(api.Deps{Log: log, Trace: query})
-		inner.Handle("/api/v1/analytics", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") }))
+		inner.Handle("/api/v1/analytics",
+			http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") }))
 		behind := httptest.NewServer(inner)
 		defer behind.Close()
 		f := startAlone(t, func(c *crud.Config) { c.QueryURL = behind.URL })

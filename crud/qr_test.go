@@ -35,7 +35,8 @@ func TestQRCodes(t *testing.T) {
 	link := u.post(t, linksPath, `{"lead_magnet_id":"`+m.ID+`","slug":"poster"}`).object(t)
 	code := linksPath + "/" + link["id"].(string) + "/qr"
 	require.Equal(t, link["url"], scan(t, u.get(t, code+"?format=png")))
-	require.Equal(t, site+"/l/poster?utm_source=fair&utm_campaign=a+%26+b", scan(t, u.get(t, code+"?format=png&size=300&utm_campaign=a+%26+b&utm_source=fair")))
+	require.Equal(t, site+"/l/poster?utm_source=fair&utm_campaign=a+%26+b",
+		scan(t, u.get(t, code+"?format=png&size=300&utm_campaign=a+%26+b&utm_source=fair")))
 
 	picture := u.get(t, code)
 	require.Equal(t, 200, picture.status)
@@ -43,14 +44,17 @@ func TestQRCodes(t *testing.T) {
 	require.Equal(t, `inline; filename="qr-poster.svg"`, picture.header.Get("Content-Disposition"))
 	require.True(t, strings.HasPrefix(picture.body, "<svg "), picture.body)
 
-	for _, wrong := range []string{"?format=gif", "?size=255", "?size=4097", "?size=x", "?utm_source=", "?utm_id=1", "?utm_source=" + strings.Repeat("x", 201)} {
+	for _, wrong := range []string{"?format=gif", "?size=255", "?size=4097", "?size=x", "?utm_source=", "?utm_id=1",
+		"?utm_source=" + strings.Repeat("x", 201)} {
 		require.Equal(t, "invalid_parameter", string(u.get(t, code+wrong).problem(t).Code), wrong)
 	}
 	long := strings.Repeat("%C3%A9", 200) // percent-encoded, 1,200 characters
-	require.Contains(t, u.get(t, code+"?utm_source="+long+"&utm_medium="+long+"&utm_term="+long).problem(t).Detail, "too long")
+	require.Contains(t, u.get(t, code+"?utm_source="+long+"&utm_medium="+long+"&utm_term="+long).problem(t).Detail,
+		"too long")
 
 	access := u.post(t, "/api/v1/access-links", `{"lead_magnet_id":"`+m.ID+`","email":"ada@example.com"}`).object(t)
 	personal := "/api/v1/access-links/" + access["id"].(string) + "/qr?format=png"
 	require.Equal(t, access["url"], scan(t, u.get(t, personal)))
-	require.Equal(t, 403, u.fixture.userOf(t, u.account, auth.Read, auth.Write).get(t, personal).status, "the code opens the document as the recipient")
+	require.Equal(t, 403, u.fixture.userOf(t, u.account, auth.Read, auth.Write).get(t, personal).status,
+		"the code opens the document as the recipient")
 }

@@ -70,7 +70,8 @@ func TestPlanLimits(t *testing.T) {
 	require.Equal(t, "The plan free allows 7 access links, there are 0, and this would add 8.", p.Detail)
 	require.Zero(t, u.count(t, "access_links"), "none of them was made")
 	require.Equal(t, 2, atOnce(t, 4, func() reply { return bulk(100, 3) }))
-	require.Equal(t, 1, atOnce(t, 4, func() reply { return u.post(t, accessPath, `{"lead_magnet_id":"`+magnet+`","email":"jo@example.com"}`) }))
+	require.Equal(t, 1, atOnce(t, 4,
+		func() reply { return u.post(t, accessPath, `{"lead_magnet_id":"`+magnet+`","email":"jo@example.com"}`) }))
 	require.Equal(t, 7, u.count(t, "access_links"))
 
 	a, err := u.Account(t.Context())
@@ -94,7 +95,8 @@ func TestStoredBytes(t *testing.T) {
 	u := f.user(t, account.Free)
 	first, second := u.magnet(t), u.magnet(t)
 	put := func(m client.LeadMagnet) reply {
-		return u.send(t, "PUT", "/api/v1/lead-magnets/"+m.ID+"/file", bytes.NewReader(file), "Content-Type", "application/pdf")
+		return u.send(t, "PUT", "/api/v1/lead-magnets/"+m.ID+"/file", bytes.NewReader(file),
+			"Content-Type", "application/pdf")
 	}
 	var wg sync.WaitGroup
 	var stored atomic.Int64
@@ -149,7 +151,8 @@ func TestReplacedFiles(t *testing.T) {
 	}
 	link := u.accessLink(t, read.ID)
 	session := uuid.New()
-	exec("INSERT INTO sessions (id, account_id, access_link_id, magnet_version) VALUES ($1, $2, $3, 1)", session, u.account, link.ID)
+	exec("INSERT INTO sessions (id, account_id, access_link_id, magnet_version) VALUES ($1, $2, $3, 1)",
+		session, u.account, link.ID)
 	_, kept := versions(unread)
 	require.Equal(t, 2, kept, "a session may be on its way to a version that was replaced just now")
 	exec("UPDATE lead_magnet_files SET created_at = created_at - interval '1 hour'")

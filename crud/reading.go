@@ -13,7 +13,8 @@ import (
 )
 
 // newReading returns the pages on which documents are read, and what reports their downloads.
-func newReading(c Config, d Deps, pages *web.Site, jobs *queue.Queue, files *file.Files, shared visitor) (*viewer.Viewer, *session.Reporter, error) {
+func newReading(c Config, d Deps, pages *web.Site, jobs *queue.Queue, files *file.Files,
+	shared visitor) (*viewer.Viewer, *session.Reporter, error) {
 	countries, err := c.Country.Open()
 	if err != nil {
 		return nil, nil, err
@@ -32,8 +33,10 @@ func newReading(c Config, d Deps, pages *web.Site, jobs *queue.Queue, files *fil
 		return nil, nil, err
 	}
 	v, err := viewer.New(c.Viewer, viewer.Deps{
-		Pages: pages, Sessions: session.New(session.Deps{Postgres: d.Postgres, Site: pages.URL(""), Tokens: d.Tokens, Queue: jobs}), Postgres: d.Postgres, Files: files,
-		Tokens: d.Tokens, Addresses: shared.addresses, Countries: countries, Limiter: shared.limiter, Bots: shared.bots, Collector: collector, Log: d.Log,
+		Pages: pages, Sessions: session.New(session.Deps{Postgres: d.Postgres, Site: pages.URL(""), Tokens: d.Tokens,
+			Queue: jobs}), Postgres: d.Postgres, Files: files,
+		Tokens: d.Tokens, Addresses: shared.addresses, Countries: countries, Limiter: shared.limiter, Bots: shared.bots,
+		Collector: collector, Log: d.Log,
 	})
 	return v, reporter, err
 }

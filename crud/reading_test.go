@@ -174,7 +174,8 @@ func TestRotatedKeysEndNothing(t *testing.T) {
 	r := newReading(t, 0)
 	id, path := r.link("")
 	before := session.New(session.Deps{Postgres: r.fixture.db, Site: site, Tokens: ring(keys)})
-	after := session.New(session.Deps{Postgres: r.fixture.db, Site: site, Tokens: ring(token.NewKeys(2).Keys + "," + keys)})
+	after := session.New(session.Deps{Postgres: r.fixture.db, Site: site,
+		Tokens: ring(token.NewKeys(2).Keys + "," + keys)})
 	link, err := before.Find(t.Context(), strings.TrimPrefix(path, "/a/"))
 	require.NoError(t, err)
 	require.Equal(t, id, link.ID.String())
@@ -192,7 +193,8 @@ func TestRotatedKeysEndNothing(t *testing.T) {
 // link makes an access link and returns its id and path.
 func (r *reading) link(fields string) (id, path string) {
 	r.t.Helper()
-	made := r.post(r.t, "/api/v1/access-links", fmt.Sprintf(`{"lead_magnet_id":%q,"email":"ada@example.com"%s}`, r.magnet.ID, fields)).object(r.t)
+	made := r.post(r.t, "/api/v1/access-links", fmt.Sprintf(`{"lead_magnet_id":%q,"email":"ada@example.com"%s}`,
+		r.magnet.ID, fields)).object(r.t)
 	return made["id"].(string), strings.TrimPrefix(made["url"].(string), site)
 }
 
@@ -205,7 +207,8 @@ func (r *reading) ask(method, path, body string, header ...string) (got, []byte)
 	for i := 0; i < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
 	}
-	plain := &http.Client{Transport: r.fixture.http.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	plain := &http.Client{Transport: r.fixture.http.Transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := plain.Do(req)
 	require.NoError(r.t, err)
 	defer func() { _ = res.Body.Close() }()
@@ -245,7 +248,8 @@ func (r *reading) open(path, body string) (int, opened) {
 
 func (r *reading) openedCount(id string) (n int) {
 	r.t.Helper()
-	require.NoError(r.t, r.fixture.db.Unscoped().QueryRow(r.t.Context(), "SELECT opened_count FROM access_links WHERE id = $1", id).Scan(&n))
+	require.NoError(r.t, r.fixture.db.Unscoped().QueryRow(r.t.Context(),
+		"SELECT opened_count FROM access_links WHERE id = $1", id).Scan(&n))
 	return n
 }
 
@@ -274,7 +278,8 @@ func TestOpeningCounts(t *testing.T) {
 	require.Equal(t, int32(3), first.Pages)
 	claims, err := r.fixture.tokens.Verify([]byte(first.TrackingToken))
 	require.NoError(t, err)
-	require.Equal(t, token.Claims{AccountID: r.account, LeadMagnetID: uuid.MustParse(r.magnet.ID), AccessLinkID: uuid.MustParse(id), MagnetVersion: claims.MagnetVersion}, claims)
+	require.Equal(t, token.Claims{AccountID: r.account, LeadMagnetID: uuid.MustParse(r.magnet.ID),
+		AccessLinkID: uuid.MustParse(id), MagnetVersion: claims.MagnetVersion}, claims)
 	_, again := r.open(path, fmt.Sprintf(`{"session_id":%q}`, wanted))
 	require.Equal(t, wanted, again.SessionID)
 	require.True(t, again.Resumed)
@@ -293,7 +298,8 @@ func TestOpeningCounts(t *testing.T) {
 	require.NotContains(t, r.fixture.log.String(), strings.TrimPrefix(path, "/a/"), "the log has no secret")
 
 	// After a while it is another visit.
-	_, err = r.fixture.db.Unscoped().Exec(t.Context(), "UPDATE sessions SET last_active_at = now() - interval '31 minutes' WHERE id = $1", wanted)
+	_, err = r.fixture.db.Unscoped().Exec(t.Context(),
+		"UPDATE sessions SET last_active_at = now() - interval '31 minutes' WHERE id = $1", wanted)
 	require.NoError(t, err)
 	_, later := r.open(path, fmt.Sprintf(`{"session_id":%q}`, wanted))
 	require.NotEqual(t, wanted, later.SessionID)
@@ -306,7 +312,8 @@ func TestProgramsSpendNoView(t *testing.T) {
 	t.Parallel()
 	const headless = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/140.0.0.0 Safari/537.36"
 	r := newReading(t, 0)
-	_, err := r.CreateWebhook(t.Context(), clienttest.NewWebhook{URL: "http://127.0.0.1:9/", Kinds: []string{"link.accessed", "download.completed"}})
+	_, err := r.CreateWebhook(t.Context(), clienttest.NewWebhook{URL: "http://127.0.0.1:9/",
+		Kinds: []string{"link.accessed", "download.completed"}})
 	require.NoError(t, err)
 	id, path := r.link(`,"max_views":1`)
 	wanted := uuid.Must(uuid.NewV7())
@@ -319,13 +326,15 @@ func TestProgramsSpendNoView(t *testing.T) {
 		require.Equal(t, i > 0, o.Resumed)
 		require.Equal(t, wanted, o.SessionID)
 	}
-	res, _ := r.ask("POST", path+"/open", "as=download", "Content-Type", "application/x-www-form-urlencoded", "User-Agent", headless)
+	res, _ := r.ask("POST", path+"/open", "as=download", "Content-Type",
+		"application/x-www-form-urlencoded", "User-Agent", headless)
 	require.Equal(t, 303, res.StatusCode)
 	res, text := r.ask("GET", res.Header.Get("Location"), "", "User-Agent", headless)
 	require.Equal(t, 200, res.StatusCode)
 	require.Equal(t, r.file, text)
 	require.Zero(t, r.openedCount(id))
-	require.Eventually(t, func() bool { return strings.Count(r.fixture.deliveries(t, r.account), `"bot":true`) == 3 }, testTimeout, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Count(r.fixture.deliveries(t, r.account), `"bot":true`) == 3 },
+		testTimeout, 20*time.Millisecond)
 	require.Equal(t, 2, strings.Count(r.fixture.deliveries(t, r.account), `"type":"link.accessed"`))
 
 	// The view is the person's, who gets a session of their own.
@@ -337,7 +346,8 @@ func TestProgramsSpendNoView(t *testing.T) {
 	require.Equal(t, 1, strings.Count(r.fixture.deliveries(t, r.account), `"bot":false`))
 
 	// Then nothing is left, for a program neither. Its session keeps the link open for no one.
-	_, err = r.fixture.db.Unscoped().Exec(t.Context(), "UPDATE sessions SET last_active_at = now() - interval '31 minutes' WHERE NOT bot AND account_id = $1", r.account)
+	_, err = r.fixture.db.Unscoped().Exec(t.Context(),
+		"UPDATE sessions SET last_active_at = now() - interval '31 minutes' WHERE NOT bot AND account_id = $1", r.account)
 	require.NoError(t, err)
 	res, _ = r.ask("GET", path, "")
 	require.Equal(t, 410, res.StatusCode)
@@ -354,7 +364,8 @@ func TestMaxViewsHoldsAgainstManyAtOnce(t *testing.T) {
 	codes := make([]int, 24)
 	for i := range codes {
 		wg.Go(func() {
-			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.fixture.url+path+"/sessions", strings.NewReader("{}"))
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost,
+				r.fixture.url+path+"/sessions", strings.NewReader("{}"))
 			if err != nil {
 				return
 			}
@@ -369,7 +380,8 @@ func TestMaxViewsHoldsAgainstManyAtOnce(t *testing.T) {
 	require.Equal(t, slices.Concat(slices.Repeat([]int{201}, 3), slices.Repeat([]int{410}, 21)), codes)
 	require.Equal(t, 3, r.openedCount(id))
 	var sessions int
-	require.NoError(t, r.fixture.db.Unscoped().QueryRow(t.Context(), "SELECT count(*) FROM sessions WHERE access_link_id = $1", id).Scan(&sessions))
+	require.NoError(t, r.fixture.db.Unscoped().QueryRow(t.Context(),
+		"SELECT count(*) FROM sessions WHERE access_link_id = $1", id).Scan(&sessions))
 	require.Equal(t, 3, sessions)
 	_, o := r.open(path, "{}")
 	require.Equal(t, "used_up", o.State)
@@ -380,7 +392,8 @@ func TestLinksThatDoNotOpen(t *testing.T) {
 	r := newReading(t, 0)
 	db := r.fixture.db.Unscoped()
 	expired, expiredPath := r.link("")
-	_, err := db.Exec(t.Context(), "UPDATE access_links SET expires_at = now() - interval '1 second' WHERE id = $1", expired)
+	_, err := db.Exec(t.Context(), "UPDATE access_links SET expires_at = now() - interval '1 second' WHERE id = $1",
+		expired)
 	require.NoError(t, err)
 	inactive, inactivePath := r.link("")
 	r.patch(t, "/api/v1/access-links/"+inactive, `{"is_active":false}`)
@@ -388,10 +401,12 @@ func TestLinksThatDoNotOpen(t *testing.T) {
 	r.remove(t, "/api/v1/access-links/"+deleted)
 	_, used := r.link(`,"max_views":1`)
 	r.open(used, "{}")
-	_, err = db.Exec(t.Context(), "UPDATE sessions SET last_active_at = now() - interval '31 minutes' WHERE account_id = $1", r.account)
+	_, err = db.Exec(t.Context(),
+		"UPDATE sessions SET last_active_at = now() - interval '31 minutes' WHERE account_id = $1", r.account)
 	require.NoError(t, err)
 	empty := r.user.magnet(t)
-	bare := r.post(t, "/api/v1/access-links", fmt.Sprintf(`{"lead_magnet_id":%q,"email":"ada@example.com"}`, empty.ID)).object(t)
+	bare := r.post(t, "/api/v1/access-links",
+		fmt.Sprintf(`{"lead_magnet_id":%q,"email":"ada@example.com"}`, empty.ID)).object(t)
 
 	for path, want := range map[string]struct {
 		status int
@@ -447,7 +462,8 @@ func TestFileOfASession(t *testing.T) {
 	require.Equal(t, 304, res.StatusCode)
 
 	other := pdftest.Strip(5, 0)
-	put := r.send(t, "PUT", "/api/v1/lead-magnets/"+r.magnet.ID+"/file", bytes.NewReader(other), "Content-Type", "application/pdf")
+	put := r.send(t, "PUT", "/api/v1/lead-magnets/"+r.magnet.ID+"/file", bytes.NewReader(other),
+		"Content-Type", "application/pdf")
 	require.Equal(t, 200, put.status)
 	_, whole = r.ask("GET", o.File, "")
 	require.Equal(t, r.file, whole, "who reads goes on with the file that was begun")
@@ -458,7 +474,8 @@ func TestFileOfASession(t *testing.T) {
 	// A pass opens one link's file, and only as it was made.
 	_, stranger := r.link("")
 	for _, bad := range []string{
-		stranger + strings.TrimPrefix(o.File, path), path + "/file", path + "/file?s=", path + "/file?s=rubbish", o.File[:len(o.File)-1], o.File + "A",
+		stranger + strings.TrimPrefix(o.File, path), path + "/file", path + "/file?s=", path + "/file?s=rubbish",
+		o.File[:len(o.File)-1], o.File + "A",
 		strings.Replace(o.File, "?s=A", "?s=B", 1),
 	} {
 		res, _ := r.ask("GET", bad, "")
@@ -526,7 +543,8 @@ func TestPreviewCountsNowhere(t *testing.T) {
 	require.Empty(t, r.ears.all())
 	require.Zero(t, r.openedCount(id))
 	var rows int
-	require.NoError(t, r.fixture.db.Unscoped().QueryRow(t.Context(), "SELECT (SELECT count(*) FROM sessions WHERE account_id = $1) + (SELECT count(*) FROM downloads WHERE account_id = $1)", r.account).Scan(&rows))
+	require.NoError(t, r.fixture.db.Unscoped().QueryRow(t.Context(),
+		"SELECT (SELECT count(*) FROM sessions WHERE account_id = $1) + (SELECT count(*) FROM downloads WHERE account_id = $1)", r.account).Scan(&rows))
 	require.Zero(t, rows)
 	status, _ = r.open(path, `{"preview":"rubbish"}`)
 	require.Equal(t, 410, status)

@@ -43,7 +43,8 @@ func TestAnAccountThatIsDeletedTwice(t *testing.T) {
 	dir := t.TempDir()
 	f := startAlone(t, withLog(dir))
 	u, log := f.user(t, account.Team), openLog(t, dir)
-	require.NoError(t, log.Append(t.Context(), person.Entry{Version: 1, ID: uuid.New(), AccountID: u.account, ErasedAt: time.Now()}))
+	require.NoError(t, log.Append(t.Context(), person.Entry{Version: 1, ID: uuid.New(),
+		AccountID: u.account, ErasedAt: time.Now()}))
 	_, err := f.db.Unscoped().Exec(t.Context(), `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''the disk is full''; END';
 		CREATE TRIGGER refuse BEFORE DELETE ON accounts FOR EACH ROW EXECUTE FUNCTION refuse()`)
 	require.NoError(t, err)
@@ -64,7 +65,8 @@ func TestAnAccountThatIsDeletedTwice(t *testing.T) {
 	// are looked for.
 	_, err = f.db.Unscoped().Exec(t.Context(), "UPDATE erasures SET blanked_at = now()")
 	require.NoError(t, err)
-	_, err = f.db.Unscoped().Exec(t.Context(), "INSERT INTO accounts (id, name, plan) VALUES ($1, 'Test', 'team')", u.account)
+	_, err = f.db.Unscoped().Exec(t.Context(), "INSERT INTO accounts (id, name, plan) VALUES ($1, 'Test', 'team')",
+		u.account)
 	require.NoError(t, err)
 	require.NoError(t, person.DeleteAccount(t.Context(), f.db, log, u.account))
 	require.Zero(t, f.count(t, "accounts"))
@@ -80,13 +82,15 @@ func TestStatisticsOfAnAccountThatIsDeletedAgain(t *testing.T) {
 	u := f.user(t, account.Team)
 	u.magnet(t)
 	f.user(t, account.Team).magnet(t) // of an empty table, Postgres keeps the statistics that it has
-	_, err := f.db.Unscoped().Exec(t.Context(), "UPDATE lead_magnets SET title = 'The old title' WHERE account_id = $1", u.account)
+	_, err := f.db.Unscoped().Exec(t.Context(), "UPDATE lead_magnets SET title = 'The old title' WHERE account_id = $1",
+		u.account)
 	require.NoError(t, err)
 	_, err = f.db.Unscoped().Exec(t.Context(), "ANALYZE lead_magnets")
 	require.NoError(t, err)
 	const known = "pg_stats WHERE tablename = 'lead_magnets' AND concat(most_common_vals::text, histogram_bounds::text) LIKE '%The old title%'"
 	require.Equal(t, 1, f.count(t, known))
-	require.NoError(t, openLog(t, dir).Append(t.Context(), person.Entry{Version: 1, ID: u.account, AccountID: u.account, ErasedAt: time.Now()}))
+	require.NoError(t, openLog(t, dir).Append(t.Context(), person.Entry{Version: 1, ID: u.account,
+		AccountID: u.account, ErasedAt: time.Now()}))
 	f.replay(t)
 	require.Zero(t, f.count(t, known))
 }
@@ -148,7 +152,8 @@ func TestErasedLinksAreOnRecordWithoutTheirRows(t *testing.T) {
 	f.fillIn(t, link.Slug, "ada@example.com")
 	require.Equal(t, http.StatusCreated, u.post(t, erasePath, `{"email":"ada@example.com"}`).status)
 	require.Len(t, noted(), 6)
-	_, err = f.db.Unscoped().Exec(t.Context(), "DELETE FROM erasures WHERE id = (SELECT min(id::text)::uuid FROM erasures)")
+	_, err = f.db.Unscoped().Exec(t.Context(),
+		"DELETE FROM erasures WHERE id = (SELECT min(id::text)::uuid FROM erasures)")
 	require.NoError(t, err)
 	f.replay(t)
 	require.Len(t, noted(), 6)
@@ -180,7 +185,8 @@ func TestAnEntryThatCannotBeRead(t *testing.T) {
 		again := f.service.Erasures()
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { started <- again.Start(ctx) }()
-		require.Eventually(t, func() bool { return strings.Contains(f.log.String(), filepath.Base(bad)) }, testTimeout, 10*time.Millisecond)
+		require.Eventually(t, func() bool { return strings.Contains(f.log.String(), filepath.Base(bad)) },
+			testTimeout, 10*time.Millisecond)
 		cancel()
 		require.ErrorIs(t, <-started, context.Canceled)
 		require.NoError(t, os.Remove(bad))

@@ -35,7 +35,8 @@ func tokenOf(t *testing.T, l client.AccessLink) string {
 func (f *fixture) table(t *testing.T, name string) string {
 	t.Helper()
 	var text string
-	require.NoError(t, f.db.Unscoped().QueryRow(t.Context(), `SELECT coalesce(string_agg(r::text, E'\n'), '') FROM "`+name+`" r`).Scan(&text))
+	require.NoError(t, f.db.Unscoped().QueryRow(t.Context(),
+		`SELECT coalesce(string_agg(r::text, E'\n'), '') FROM "`+name+`" r`).Scan(&text))
 	return text
 }
 
@@ -58,7 +59,8 @@ func (f *fixture) with(t *testing.T, keys string) *crud.Service {
 	ring, err := token.Config{Keys: keys}.Ring()
 	require.NoError(t, err)
 	log := slog.New(slog.NewJSONHandler(f.log, nil))
-	s, err := crud.New(crud.Config{PublicURL: site + "/", MaxFileBytes: 5 << 20, Webhooks: webhooks(), Capture: capturing, Viewer: viewing},
+	s, err := crud.New(crud.Config{PublicURL: site + "/", MaxFileBytes: 5 << 20, Webhooks: webhooks(),
+		Capture: capturing, Viewer: viewing},
 		crud.Deps{Postgres: f.db, Tokens: ring, Log: log, Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
@@ -69,7 +71,8 @@ func (f *fixture) with(t *testing.T, keys string) *crud.Service {
 func (u *user) at(t *testing.T, s *crud.Service) *user {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	a := api.New(api.Deps{Verifier: u.fixture.verifier, Log: log, Idempotency: idempotency.New(idempotency.Deps{Postgres: u.fixture.db, Tokens: u.fixture.tokens, Log: log})})
+	a := api.New(api.Deps{Verifier: u.fixture.verifier, Log: log,
+		Idempotency: idempotency.New(idempotency.Deps{Postgres: u.fixture.db, Tokens: u.fixture.tokens, Log: log})})
 	require.NoError(t, s.Register(a))
 	server := httptest.NewServer(a)
 	t.Cleanup(server.Close)
@@ -136,7 +139,8 @@ func TestLinkTokensWithoutTheirKeyHoldUpNoOthers(t *testing.T) {
 	require.NoError(t, err)
 	link := u.accessLink(t, m)
 	f.seal(t, f.with(t, second+","+first), func() bool {
-		return f.count(t, "access_links WHERE token_key = 2") == 1 && strings.Contains(f.log.String(), "give the token key that sealed")
+		return f.count(t, "access_links WHERE token_key = 2") == 1 && strings.Contains(f.log.String(),
+			"give the token key that sealed")
 	})
 	require.Equal(t, 1200, f.count(t, "access_links WHERE token_key = 1"))
 	f.opens(t, tokenOf(t, link))

@@ -70,28 +70,35 @@ const maxFileBytes = 1 << 30
 
 // Validate returns every problem of the settings.
 func (c Config) Validate() error {
-	errs := []error{c.Files.Validate(), c.Mail.Validate(), c.Webhooks.Validate(), c.Capture.Validate(), c.Addresses.Validate(), c.Country.Validate(), c.SignIn.Validate(), c.Erasure.Validate(c.Files.S3)}
+	errs := []error{c.Files.Validate(), c.Mail.Validate(), c.Webhooks.Validate(), c.Capture.Validate(),
+		c.Addresses.Validate(), c.Country.Validate(), c.SignIn.Validate(), c.Erasure.Validate(c.Files.S3)}
 	if c.PublicURL != "" && !baseURL(c.PublicURL) {
-		errs = append(errs, config.Invalid("--public-url", "is not a full http or https URL", "write it like https://links.example.com, without a query"))
+		errs = append(errs, config.Invalid("--public-url", "is not a full http or https URL",
+			"write it like https://links.example.com, without a query"))
 	}
 	if c.QueryURL != "" && !baseURL(c.QueryURL) {
-		errs = append(errs, config.Invalid("--query-url", "is not a full http or https URL", "write it like http://query:8080, without a query, or leave it out"))
+		errs = append(errs, config.Invalid("--query-url", "is not a full http or https URL",
+			"write it like http://query:8080, without a query, or leave it out"))
 	}
 	if c.CollectorURL != "" && !baseURL(c.CollectorURL) {
-		errs = append(errs, config.Invalid("--collector-url", "is not a full http or https URL", "write it like https://events.example.com, without a query"))
+		errs = append(errs, config.Invalid("--collector-url", "is not a full http or https URL",
+			"write it like https://events.example.com, without a query"))
 	}
 	if c.CollectorInternalURL != "" && !baseURL(c.CollectorInternalURL) {
-		errs = append(errs, config.Invalid("--collector-internal-url", "is not a full http or https URL", "write it like http://collector:8081, without a query, or leave it out"))
+		errs = append(errs, config.Invalid("--collector-internal-url", "is not a full http or https URL",
+			"write it like http://collector:8081, without a query, or leave it out"))
 	}
 	if c.MaxFileBytes < 1 || c.MaxFileBytes > maxFileBytes {
-		errs = append(errs, config.Invalid("--magnet-max-file-bytes", "is out of range", fmt.Sprintf("give a number from 1 to %d", maxFileBytes)))
+		errs = append(errs, config.Invalid("--magnet-max-file-bytes", "is out of range",
+			fmt.Sprintf("give a number from 1 to %d", maxFileBytes)))
 	}
 	return errors.Join(errs...)
 }
 
 func baseURL(text string) bool {
 	u, err := url.Parse(text)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil &&
+		u.RawQuery == "" && u.Fragment == ""
 }
 
 // Deps are the dependencies of the service. All but Mailbox and Collector are required.
@@ -156,11 +163,13 @@ func New(c Config, d Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	jobs, err := queue.New(queue.Config{Grace: d.Grace}, queue.Deps{Postgres: d.Postgres, Log: d.Log, Registerer: d.Registerer})
+	jobs, err := queue.New(queue.Config{Grace: d.Grace},
+		queue.Deps{Postgres: d.Postgres, Log: d.Log, Registerer: d.Registerer})
 	if err != nil {
 		return nil, err
 	}
-	mails, err := mail.New(c.Mail, mail.Deps{Queue: jobs, Tokens: d.Tokens, Site: site, Log: d.Log, Registerer: d.Registerer, Postgres: d.Postgres, Mailbox: d.Mailbox})
+	mails, err := mail.New(c.Mail, mail.Deps{Queue: jobs, Tokens: d.Tokens, Site: site, Log: d.Log,
+		Registerer: d.Registerer, Postgres: d.Postgres, Mailbox: d.Mailbox})
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +181,8 @@ func New(c Config, d Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	notices, err := notice.New(notice.Deps{Postgres: d.Postgres, Bots: bots, Reports: reports, Queue: jobs, Mail: mails, Tokens: d.Tokens, Pages: pages, Log: d.Log})
+	notices, err := notice.New(notice.Deps{Postgres: d.Postgres, Bots: bots, Reports: reports, Queue: jobs, Mail: mails,
+		Tokens: d.Tokens, Pages: pages, Log: d.Log})
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +206,8 @@ func New(c Config, d Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	webhooks, err := webhook.New(c.Webhooks, webhook.Deps{Postgres: d.Postgres, Tokens: d.Tokens, Log: d.Log, Registerer: d.Registerer, Grace: d.Grace, Notifier: notices})
+	webhooks, err := webhook.New(c.Webhooks, webhook.Deps{Postgres: d.Postgres, Tokens: d.Tokens, Log: d.Log,
+		Registerer: d.Registerer, Grace: d.Grace, Notifier: notices})
 	if err != nil {
 		return nil, err
 	}
@@ -216,27 +227,30 @@ func New(c Config, d Deps) (*Service, error) {
 		people:      people,
 		persons:     person.New(person.Deps{Postgres: d.Postgres, Eraser: eraser}),
 		promotion:   promoting,
-		closer:      session.NewCloser(c.Webhooks.SessionIdle, session.CloserDeps{Postgres: d.Postgres, Tokens: d.Tokens, Log: d.Log, Registerer: d.Registerer, Notifier: notices}),
-		landing:     visitors,
-		viewer:      readers,
-		reporter:    reporter,
-		queue:       jobs,
-		mailbox:     d.Mailbox,
-		postgres:    d.Postgres,
-		reader:      reader,
-		images:      picture.NewImageStore(picture.StoreDeps{Postgres: d.Postgres, Thumbnailer: thumbnailer, Site: site}),
-		notices:     notices,
-		reports:     reports,
-		log:         d.Log,
-		pages:       pages,
-		account:     account.NewSelf(c.Plans.Plans, account.Deps{Postgres: d.Postgres, Confirmer: notices}),
-		files:       files,
+		closer: session.NewCloser(c.Webhooks.SessionIdle, session.CloserDeps{Postgres: d.Postgres, Tokens: d.Tokens,
+			Log: d.Log, Registerer: d.Registerer, Notifier: notices}),
+		landing:  visitors,
+		viewer:   readers,
+		reporter: reporter,
+		queue:    jobs,
+		mailbox:  d.Mailbox,
+		postgres: d.Postgres,
+		reader:   reader,
+		images:   picture.NewImageStore(picture.StoreDeps{Postgres: d.Postgres, Thumbnailer: thumbnailer, Site: site}),
+		notices:  notices,
+		reports:  reports,
+		log:      d.Log,
+		pages:    pages,
+		account:  account.NewSelf(c.Plans.Plans, account.Deps{Postgres: d.Postgres, Confirmer: notices}),
+		files:    files,
 		magnets: magnet.New(magnet.Config{MaxFileBytes: c.MaxFileBytes, Plans: c.Plans.Plans}, magnet.Deps{
 			Postgres: d.Postgres, Files: files, Reader: reader, Renderer: thumbnailer, Intake: intake, Log: d.Log,
 		}),
-		links:       link.New(c.Plans.Plans, link.Deps{Postgres: d.Postgres, Site: site, Collector: strings.TrimRight(c.CollectorURL, "/"), Tokens: d.Tokens, Thumbnailer: thumbnailer}),
+		links: link.New(c.Plans.Plans, link.Deps{Postgres: d.Postgres, Site: site,
+			Collector: strings.TrimRight(c.CollectorURL, "/"), Tokens: d.Tokens, Thumbnailer: thumbnailer}),
 		submissions: submission.New(d.Postgres),
-		access:      accesslink.New(c.Plans.Plans, accesslink.Deps{Postgres: d.Postgres, Site: site, Tokens: d.Tokens, Log: d.Log}),
+		access: accesslink.New(c.Plans.Plans, accesslink.Deps{Postgres: d.Postgres, Site: site,
+			Tokens: d.Tokens, Log: d.Log}),
 		query: certificate.HTTP(&http.Transport{
 			MaxIdleConnsPerHost:   64,
 			IdleConnTimeout:       90 * time.Second,
@@ -273,7 +287,8 @@ func (s *Service) Close() {
 // Register adds the operations to an API, and the way to the query process if there is one.
 func (s *Service) Register(a *api.API) error {
 	a.RequireTLS(s.config.PublicURL)
-	s.pages.MountBranded(a, "GET /{$}", web.NothingHere, web.Unbranded) // visitors who shorten an address learn no more than that
+	// visitors who shorten an address learn no more than that
+	s.pages.MountBranded(a, "GET /{$}", web.NothingHere, web.Unbranded)
 	a.ShowProblems(s.pages.WriteProblem)
 	s.images.Register(a)
 	s.account.Register(a)

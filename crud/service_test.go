@@ -24,12 +24,15 @@ import (
 
 func TestConfig(t *testing.T) {
 	t.Parallel()
-	good := crud.Config{PublicURL: "https://links.example.com/x", MaxFileBytes: 1, Capture: capturing, Viewer: viewing, Webhooks: webhooks()}
+	good := crud.Config{PublicURL: "https://links.example.com/x", MaxFileBytes: 1, Capture: capturing,
+		Viewer: viewing, Webhooks: webhooks()}
 	require.NoError(t, good.Validate())
-	bad := crud.Config{PublicURL: "links.example.com", QueryURL: "query:8080", MaxFileBytes: 0, Addresses: clientaddr.Config{TrustedProxies: []string{"x"}}}
+	bad := crud.Config{PublicURL: "links.example.com", QueryURL: "query:8080", MaxFileBytes: 0,
+		Addresses: clientaddr.Config{TrustedProxies: []string{"x"}}}
 	err := bad.Validate()
 	require.True(t, config.IsInvalid(err))
-	for _, setting := range []string{"--public-url", "--query-url", "--magnet-max-file-bytes", "--capture-forms-per-hour", "--trusted-proxies"} {
+	for _, setting := range []string{"--public-url", "--query-url", "--magnet-max-file-bytes",
+		"--capture-forms-per-hour", "--trusted-proxies"} {
 		require.ErrorContains(t, err, setting)
 	}
 	_, err = crud.New(bad, crud.Deps{})
@@ -42,9 +45,11 @@ func TestAnswersRequireTLS(t *testing.T) {
 	t.Parallel()
 	secure := start(t)
 	plain := start(t, func(c *crud.Config) { c.PublicURL = "http://127.0.0.1:8080" })
-	local := start(t, func(c *crud.Config) { c.PublicURL = "https://127.0.0.1:8080" }) // other programs of the machine serve plain HTTP
+	// other programs of the machine serve plain HTTP
+	local := start(t, func(c *crud.Config) { c.PublicURL = "https://127.0.0.1:8080" })
 	for _, path := range []string{"/", "/l/none", "/a/none", "/api/v1/account", "/api/v1/none", "/none"} {
-		require.Equal(t, []string{"max-age=31536000"}, secure.public(t, "GET", path).header.Values("Strict-Transport-Security"), path)
+		require.Equal(t, []string{"max-age=31536000"},
+			secure.public(t, "GET", path).header.Values("Strict-Transport-Security"), path)
 		require.Empty(t, plain.public(t, "GET", path).header.Values("Strict-Transport-Security"), path)
 		require.Empty(t, local.public(t, "GET", path).header.Values("Strict-Transport-Security"), path)
 	}
@@ -62,7 +67,8 @@ func TestAnalyticsArePassedOn(t *testing.T) {
 	defer query.Close()
 	f := start(t, func(c *crud.Config) { c.QueryURL = query.URL })
 	u := f.user(t, account.Free)
-	r := u.send(t, "GET", "/api/v1/analytics/email?email=jo%2B1@example.com", http.NoBody, api.RequestIDHeader, "my-request-1")
+	r := u.send(t, "GET", "/api/v1/analytics/email?email=jo%2B1@example.com", http.NoBody,
+		api.RequestIDHeader, "my-request-1")
 	require.Equal(t, http.StatusTeapot, r.status)
 	require.Equal(t, "GET /api/v1/analytics/email?email=jo%2B1@example.com Bearer "+u.key, r.body)
 	require.Equal(t, []string{"my-request-1"}, r.header.Values(api.RequestIDHeader))
@@ -91,9 +97,11 @@ func TestPostgresGone(t *testing.T) {
 	tokens, err := token.NewKeys(1).Ring()
 	require.NoError(t, err)
 	log := slog.New(slog.DiscardHandler)
-	config := crud.Config{PublicURL: site, MaxFileBytes: 1 << 20, Capture: capturing, Viewer: viewing, Webhooks: webhooks()}
+	config := crud.Config{PublicURL: site, MaxFileBytes: 1 << 20, Capture: capturing,
+		Viewer: viewing, Webhooks: webhooks()}
 	config.Erasure.Log = t.TempDir()
-	service, err := crud.New(config, crud.Deps{Postgres: db, Tokens: tokens, Log: log, Registerer: prometheus.NewRegistry()})
+	service, err := crud.New(config, crud.Deps{Postgres: db, Tokens: tokens, Log: log,
+		Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	a := api.New(api.Deps{Verifier: auth.NewVerifier(db, log), Log: log})
 	require.NoError(t, service.Register(a))

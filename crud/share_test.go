@@ -39,9 +39,11 @@ func (a *analytics) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n := a.readers.Load()
 	switch {
 	case strings.HasSuffix(r.URL.Path, "/query"):
-		_, _ = fmt.Fprintf(w, `{"data":[{"rows":[{"time":"2026-11-01T00:00:00Z","people":%d}],"totals":{"people":%d,"visitors":12345,"people_finish_rate":0.5},"excluded_bots":3,"as_of":"2026-11-02T10:00:00.000Z"}]}`, n, n)
+		_, _ = fmt.Fprintf(w,
+			`{"data":[{"rows":[{"time":"2026-11-01T00:00:00Z","people":%d}],"totals":{"people":%d,"visitors":12345,"people_finish_rate":0.5},"excluded_bots":3,"as_of":"2026-11-02T10:00:00.000Z"}]}`, n, n)
 	default:
-		_, _ = fmt.Fprintf(w, `{"data":[{"page":1,"people_reached":%d,"people_stopped":1,"readers":%d,"median_ms":7777}]}`, n, n)
+		_, _ = fmt.Fprintf(w, `{"data":[{"page":1,"people_reached":%d,"people_stopped":1,"readers":%d,"median_ms":7777}]}`, n,
+			n)
 	}
 }
 
@@ -56,7 +58,8 @@ func (f *fixture) visit(t *testing.T, method, path, form string, cookies ...*htt
 	for _, c := range cookies {
 		req.AddCookie(c)
 	}
-	res, err := (&http.Client{Transport: f.http.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(req)
+	res, err := (&http.Client{Transport: f.http.Transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(req)
 	require.NoError(t, err)
 	defer func() { _ = res.Body.Close() }()
 	text, err := io.ReadAll(res.Body)
@@ -87,14 +90,17 @@ func TestShare(t *testing.T) {
 	require.Regexp(t, `^/s/[a-z2-7]{26}$`, page, "at least 128 bits")
 	listed := u.get(t, shares).object(t)["data"].([]any)
 	require.Equal(t, []any{map[string]any{
-		"id": made["id"], "lead_magnet_id": m.ID, "name": "For the board", "has_password": false, "expires_at": nil, "view_count": 0.0, "last_viewed_at": nil, "created_at": made["created_at"],
+		"id": made["id"], "lead_magnet_id": m.ID, "name": "For the board", "has_password": false, "expires_at": nil,
+		"view_count": 0.0, "last_viewed_at": nil, "created_at": made["created_at"],
 	}}, listed, "the URL is not shown again")
 
 	// The page has the API's numbers, and is no secret of search engines or other hosts.
 	numbers.readers.Store(7)
 	res, body := f.visit(t, "GET", page, "")
 	require.Equal(t, 200, res.StatusCode, body)
-	for _, figure := range []string{`data-metric="visitors" data-value="12345"`, `data-metric="people" data-value="7"`, `data-metric="people_finish_rate" data-value="0.5"`, "<title>How far readers come", m.Title, "3 bot events left out"} {
+	for _, figure := range []string{`data-metric="visitors" data-value="12345"`, `data-metric="people" data-value="7"`,
+		`data-metric="people_finish_rate" data-value="0.5"`, "<title>How far readers come",
+		m.Title, "3 bot events left out"} {
 		require.Contains(t, body, figure)
 	}
 	require.NotContains(t, body, "For the board")
@@ -111,7 +117,8 @@ func TestShare(t *testing.T) {
 	// Nothing that opens anything is stored, and the token is no key of the API.
 	token := strings.TrimPrefix(page, "/s/")
 	var stored string
-	require.NoError(t, f.db.Unscoped().QueryRow(t.Context(), "SELECT row_to_json(s)::text FROM shares s WHERE id = $1", made["id"]).Scan(&stored))
+	require.NoError(t, f.db.Unscoped().QueryRow(t.Context(), "SELECT row_to_json(s)::text FROM shares s WHERE id = $1",
+		made["id"]).Scan(&stored))
 	require.NotContains(t, stored, token)
 	for _, key := range []string{token, "lsh_" + token} {
 		_, err := f.verifier.Verify(t.Context(), key)
@@ -124,7 +131,8 @@ func TestShare(t *testing.T) {
 	require.Equal(t, 404, other.get(t, shares).status)
 	require.Equal(t, 404, other.post(t, shares, `{}`).status)
 	require.Equal(t, 404, other.send(t, "DELETE", one, nil).status)
-	require.Equal(t, 404, u.send(t, "DELETE", "/api/v1/lead-magnets/"+u.magnet(t).ID+"/shares/"+made["id"].(string), nil).status)
+	require.Equal(t, 404, u.send(t, "DELETE", "/api/v1/lead-magnets/"+u.magnet(t).ID+"/shares/"+
+		made["id"].(string), nil).status)
 	require.Equal(t, 403, f.userOf(t, u.account, auth.Read).send(t, "DELETE", one, nil).status)
 	require.Equal(t, 204, u.send(t, "DELETE", one, nil).status)
 	res, body = f.visit(t, "GET", page, "")
@@ -145,8 +153,10 @@ func TestShareInEveryLanguage(t *testing.T) {
 	m := u.magnet(t)
 	numbers.readers.Store(7)
 	shares := "/api/v1/lead-magnets/" + m.ID + "/shares"
-	open, locked := u.post(t, shares, `{"name":"x"}`).object(t), u.post(t, shares, `{"name":"y","password":"open sesame"}`).object(t)
-	english := []string{"The last", "as of", "visits of bots", `"Period"`, "Readers", "Page views", "Forms sent", "Step", "Of all", "Median time", ">Table<", ">Time<", "Reached", "Stopped", "Sums only", "Shared by", "Saw the page",
+	open, locked := u.post(t, shares, `{"name":"x"}`).object(t),
+		u.post(t, shares, `{"name":"y","password":"open sesame"}`).object(t)
+	english := []string{"The last", "as of", "visits of bots", `"Period"`, "Readers", "Page views", "Forms sent", "Step",
+		"Of all", "Median time", ">Table<", ">Time<", "Reached", "Stopped", "Sums only", "Shared by", "Saw the page",
 		"These statistics", "Enter the password", "Show the statistics", "Your browser", "That is not"}
 	for _, language := range locale.Languages() {
 		require.Equal(t, 200, u.patch(t, "/api/v1/account", `{"language":"`+string(language)+`"}`).status)
@@ -194,7 +204,8 @@ func TestShareWithPassword(t *testing.T) {
 	require.Equal(t, "2100-01-01T00:00:00.000Z", made["expires_at"])
 	page := strings.TrimPrefix(made["url"].(string), site)
 	var hash string
-	require.NoError(t, f.db.Unscoped().QueryRow(t.Context(), "SELECT password_hash FROM shares WHERE id = $1", made["id"]).Scan(&hash))
+	require.NoError(t, f.db.Unscoped().QueryRow(t.Context(),
+		"SELECT password_hash FROM shares WHERE id = $1", made["id"]).Scan(&hash))
 	require.Regexp(t, `^\$argon2id\$v=19\$m=19456,t=2,p=1\$`, hash)
 
 	res, body := f.visit(t, "GET", page, "")
@@ -234,7 +245,8 @@ func TestShareWithPassword(t *testing.T) {
 	require.Equal(t, 429, res.StatusCode)
 	require.NotEmpty(t, res.Header.Get("Retry-After"))
 
-	_, err := f.db.Unscoped().Exec(t.Context(), "UPDATE shares SET expires_at = now() - interval '1 second' WHERE id = $1", made["id"])
+	_, err := f.db.Unscoped().Exec(t.Context(), "UPDATE shares SET expires_at = now() - interval '1 second' WHERE id = $1",
+		made["id"])
 	require.NoError(t, err)
 	res, body = f.visit(t, "GET", page, "", cookie)
 	require.Equal(t, 410, res.StatusCode)

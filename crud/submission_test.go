@@ -32,7 +32,8 @@ func TestSubmission(t *testing.T) {
 	path := linksPath + "/" + named.ID + "/submissions"
 	empty := u.get(t, path).object(t)
 	require.Equal(t, map[string]any{
-		"data": []any{}, "pagination": map[string]any{"page": 1.0, "per_page": 50.0, "total": 0.0, "total_pages": 0.0, "next_cursor": nil},
+		"data": []any{}, "pagination": map[string]any{"page": 1.0, "per_page": 50.0, "total": 0.0,
+			"total_pages": 0.0, "next_cursor": nil},
 	}, empty)
 
 	first, _ := u.submit(t, named, "Jo@Example.com", submitted)
@@ -45,18 +46,22 @@ func TestSubmission(t *testing.T) {
 		SELECT id, account_id, 3, '2026-03-02T00:00:00Z', '2026-03-03T00:00:00.5Z' FROM access_links WHERE submission_id IN ($1, $2)`, first, other)
 	require.NoError(t, err)
 	want := map[string]any{
-		"id": first, "generic_link_id": named.ID, "email": "Jo@Example.com", "name": "Jo Doe", "verified": true, "viewed": true, "view_count": 3.0,
-		"submitted_at": "2026-03-01T09:30:00.000Z", "first_viewed_at": "2026-03-02T00:00:00.000Z", "last_viewed_at": "2026-03-03T00:00:00.500Z",
-		"state": "viewed", "utm": map[string]any{"utm_source": "news"}, "consented_at": "2026-03-01T09:30:00.000Z",
+		"id": first, "generic_link_id": named.ID, "email": "Jo@Example.com", "name": "Jo Doe", "verified": true,
+		"viewed": true, "view_count": 3.0,
+		"submitted_at": "2026-03-01T09:30:00.000Z", "first_viewed_at": "2026-03-02T00:00:00.000Z",
+		"last_viewed_at": "2026-03-03T00:00:00.500Z",
+		"state":          "viewed", "utm": map[string]any{"utm_source": "news"}, "consented_at": "2026-03-01T09:30:00.000Z",
 	}
 	fresh := map[string]any{
-		"id": second, "generic_link_id": named.ID, "email": "al@example.com", "name": nil, "verified": false, "viewed": false, "view_count": 0.0,
+		"id": second, "generic_link_id": named.ID, "email": "al@example.com", "name": nil, "verified": false,
+		"viewed": false, "view_count": 0.0,
 		"submitted_at": "2026-03-01T09:30:00.001Z", "first_viewed_at": nil, "last_viewed_at": nil,
 		"state": "ready", "utm": nil, "consented_at": nil,
 	}
 	r := u.get(t, path)
 	require.Equal(t, []any{fresh, want}, r.object(t)["data"])
-	require.Equal(t, `<`+path+`?page=1&per_page=50>; rel="first", <`+path+`?page=1&per_page=50>; rel="last"`, r.header.Get("Link"))
+	require.Equal(t, `<`+path+`?page=1&per_page=50>; rel="first", <`+path+`?page=1&per_page=50>; rel="last"`,
+		r.header.Get("Link"))
 
 	_, err = f.db.Unscoped().Exec(t.Context(), `UPDATE submissions SET verification_required = true WHERE id = $1`, second)
 	require.NoError(t, err)
@@ -161,11 +166,16 @@ func TestSubmissionFilters(t *testing.T) {
 		require.Equal(t, want, got, query)
 	}
 	for query, field := range map[string]string{
-		"page=0": "page", "page=-1": "page", "per_page=0": "per_page", "per_page=101": "per_page", "since=yesterday": "since", "until=2026-02-30": "until",
-		"since=": "since", "since=2026-03-01T25:00:00Z": "since", "since=1772357400": "since", "cursor=x": "cursor", "cursor=": "cursor", "q=%00": "q", "q=": "q",
-		"cursor=e30": "cursor", "page=1&cursor=e30": "page", "email=jo@example.com": "email", "since=2026-03-02&until=2026-03-01": "since",
-		"since=2026-03-01T10:30:02+01:00": "since", "since=2026-03-01&since=2026-03-01": "since", "until=2026-W10": "until", "since=2026-366": "since",
-		"since=26-03-01": "since", "since=2026-3-1": "since", "since=2026-03-01%2009:30": "since", "until=2026-03-01T09:30:60Z": "until",
+		"page=0": "page", "page=-1": "page", "per_page=0": "per_page", "per_page=101": "per_page", "since=yesterday": "since",
+		"until=2026-02-30": "until",
+		"since=":           "since", "since=2026-03-01T25:00:00Z": "since", "since=1772357400": "since", "cursor=x": "cursor",
+		"cursor=": "cursor", "q=%00": "q", "q=": "q",
+		"cursor=e30": "cursor", "page=1&cursor=e30": "page", "email=jo@example.com": "email",
+		"since=2026-03-02&until=2026-03-01": "since",
+		"since=2026-03-01T10:30:02+01:00":   "since", "since=2026-03-01&since=2026-03-01": "since",
+		"until=2026-W10": "until", "since=2026-366": "since",
+		"since=26-03-01": "since", "since=2026-3-1": "since", "since=2026-03-01%2009:30": "since",
+		"until=2026-03-01T09:30:60Z": "until",
 	} {
 		p := u.get(t, path+"?"+query).problem(t)
 		require.Equal(t, problem.InvalidParameter, p.Code, query)
@@ -184,7 +194,8 @@ func TestSubmissionPages(t *testing.T) {
 	u := start(t).user(t, account.Team)
 	link, second := u.link(t, u.magnet(t).ID), u.link(t, u.magnet(t).ID)
 	for i := range 23 {
-		u.submit(t, link, fmt.Sprintf("%d@example.com", i), submitted.Add(time.Duration(i/4)*time.Millisecond)) // four at each time
+		// four at each time
+		u.submit(t, link, fmt.Sprintf("%d@example.com", i), submitted.Add(time.Duration(i/4)*time.Millisecond))
 	}
 	path := linksPath + "/" + link.ID + "/submissions?since=2026-01-01&per_page=5"
 	var pages, cursors [][]any
@@ -211,7 +222,8 @@ func TestSubmissionPages(t *testing.T) {
 			}
 			// It belongs to this list, and to no other.
 			for _, other := range []string{
-				linksPath + "/" + second.ID + "/submissions?since=2026-01-01&per_page=5", linksPath + "/" + link.ID + "/submissions?per_page=5",
+				linksPath + "/" + second.ID + "/submissions?since=2026-01-01&per_page=5",
+				linksPath + "/" + link.ID + "/submissions?per_page=5",
 				linksPath + "/" + link.ID + "/submissions?until=2026-01-01&per_page=5",
 			} {
 				require.Equal(t, "cursor", fields(u.get(t, other+"&cursor="+cursor).problem(t)))
@@ -243,8 +255,10 @@ func TestSubmissionPages(t *testing.T) {
 		next = ""
 		if more {
 			next = path + "&sort=submitted_at&cursor=" + url.QueryEscape(cursor)
-			require.Equal(t, "cursor", fields(u.get(t, path+"&cursor="+url.QueryEscape(cursor)).problem(t)), "it belongs to the other order")
-			u.submit(t, link, fmt.Sprintf("late%d@example.com", len(byCursor)), submitted.Add(-time.Hour)) // before all that are listed
+			require.Equal(t, "cursor", fields(u.get(t, path+"&cursor="+url.QueryEscape(cursor)).problem(t)),
+				"it belongs to the other order")
+			// before all that are listed
+			u.submit(t, link, fmt.Sprintf("late%d@example.com", len(byCursor)), submitted.Add(-time.Hour))
 		}
 	}
 	require.Equal(t, want, byPage)

@@ -56,7 +56,8 @@ func TestExportOfSubmissionsIsTheList(t *testing.T) {
 		const n = 2345 // more than are read at once
 		u.submitMany(t, link.ID, n)
 		u.submitMany(t, u.link(t, m.ID).ID, 3)
-		for _, period := range [][]string{nil, {"since", submitted.Add(10 * time.Second).Format(time.RFC3339), "until", submitted.Add(200 * time.Second).Format(time.RFC3339)}} {
+		for _, period := range [][]string{nil, {"since", submitted.Add(10 * time.Second).Format(time.RFC3339), "until",
+			submitted.Add(200 * time.Second).Format(time.RFC3339)}} {
 			var list []any
 			query := url.Values{"per_page": {"100"}}
 			for i := 0; i < len(period); i += 2 {
@@ -84,7 +85,8 @@ func TestExportOfSubmissionsIsTheList(t *testing.T) {
 			}
 			require.Equal(t, list, objects)
 			require.Equal(t, "application/x-ndjson", r.header.Get("Content-Type"))
-			require.Regexp(t, `^attachment; filename="lodestone-submissions-\d{8}T\d{6}Z\.ndjson"$`, r.header.Get("Content-Disposition"))
+			require.Regexp(t, `^attachment; filename="lodestone-submissions-\d{8}T\d{6}Z\.ndjson"$`,
+				r.header.Get("Content-Disposition"))
 			rows := cellsOf(t, u.download(t, link.ID, "csv", period...))
 			columns := columnsOf(t, u.download(t, link.ID, "parquet", period...))
 			require.Len(t, rows, len(list))
@@ -172,7 +174,8 @@ func TestExportOfSubmissionsIsGuarded(t *testing.T) {
 	require.Equal(t, problem.NotFound, f.user(t, account.Team).download(t, link.ID, "csv").problem(t).Code)
 	require.Equal(t, problem.Forbidden, f.userOf(t, u.account, auth.Read).download(t, link.ID, "csv").problem(t).Code)
 	require.Equal(t, problem.InvalidParameter, u.download(t, link.ID, "xml").problem(t).Code)
-	require.Equal(t, problem.InvalidParameter, u.download(t, link.ID, "csv", "since", "2026-03-02", "until", "2026-03-01").problem(t).Code)
+	require.Equal(t, problem.InvalidParameter, u.download(t, link.ID, "csv", "since", "2026-03-02", "until",
+		"2026-03-01").problem(t).Code)
 	require.Equal(t, problem.InvalidParameter, u.download(t, link.ID, "csv", "page", "2").problem(t).Code)
 	require.Empty(t, cellsOf(t, u.download(t, link.ID, "csv")))
 	require.Empty(t, columnsOf(t, u.download(t, link.ID, "parquet")))
@@ -189,10 +192,12 @@ func TestExportOfSubmissionsThatIsCutOff(t *testing.T) {
 	link := u.link(t, u.magnet(t).ID)
 	const submissions = 5000 // of three kilobytes: more than the sockets of both sides take
 	u.submitMany(t, link.ID, submissions)
-	_, err := f.db.Unscoped().Exec(t.Context(), "UPDATE submissions SET utm = jsonb_build_object('utm_source', repeat('x', 3000))")
+	_, err := f.db.Unscoped().Exec(t.Context(),
+		"UPDATE submissions SET utm = jsonb_build_object('utm_source', repeat('x', 3000))")
 	require.NoError(t, err)
 	open := func(u *user) *http.Response {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.url+linksPath+"/"+link.ID+"/submissions/export?format=ndjson", http.NoBody)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+			f.url+linksPath+"/"+link.ID+"/submissions/export?format=ndjson", http.NoBody)
 		require.NoError(t, err)
 		r.Header.Set("Authorization", "Bearer "+u.key)
 		got, err := f.http.Do(r)
@@ -204,7 +209,8 @@ func TestExportOfSubmissionsThatIsCutOff(t *testing.T) {
 	refused := u.download(t, link.ID, "csv")
 	require.Equal(t, problem.RateLimited, refused.problem(t).Code)
 	require.Equal(t, "10", refused.header.Get("Retry-After"))
-	_, err = f.db.Unscoped().Exec(context.Background(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND xact_start IS NOT NULL AND pid <> pg_backend_pid()")
+	_, err = f.db.Unscoped().Exec(context.Background(),
+		"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND xact_start IS NOT NULL AND pid <> pg_backend_pid()")
 	require.NoError(t, err)
 	for _, got := range []*http.Response{one, two} {
 		_, err := io.ReadAll(got.Body)

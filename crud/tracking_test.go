@@ -22,7 +22,8 @@ func TestTrackingOfAGenericLink(t *testing.T) {
 	text := got["tracking_token"].(string)
 	claims, err := f.tokens.Verify([]byte(text))
 	require.NoError(t, err)
-	require.Equal(t, token.Claims{AccountID: u.account, LeadMagnetID: uuid.MustParse(m.ID), GenericLinkID: uuid.MustParse(id)}, claims,
+	require.Equal(t, token.Claims{AccountID: u.account, LeadMagnetID: uuid.MustParse(m.ID),
+		GenericLinkID: uuid.MustParse(id)}, claims,
 		"it counts views of the page, and nothing else")
 	require.Equal(t, map[string]any{
 		"tracking_token": text,

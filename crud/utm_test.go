@@ -20,13 +20,15 @@ func TestUTMTemplates(t *testing.T) {
 	m := u.magnet(t)
 	link := u.post(t, linksPath, `{"lead_magnet_id":"`+m.ID+`","slug":"guide"}`).object(t)
 
-	r := u.post(t, templatesPath, `{"name":"Spring mail","source":"newsletter","medium":"email","campaign":"Spring & summer"}`)
+	r := u.post(t, templatesPath,
+		`{"name":"Spring mail","source":"newsletter","medium":"email","campaign":"Spring & summer"}`)
 	require.Equal(t, 201, r.status, r.body)
 	made := r.object(t)
 	one := templatesPath + "/" + made["id"].(string)
 	require.Equal(t, one, r.header.Get("Location"))
 	want := map[string]any{
-		"id": made["id"], "name": "Spring mail", "source": "newsletter", "medium": "email", "campaign": "Spring & summer", "content": nil, "term": nil,
+		"id": made["id"], "name": "Spring mail", "source": "newsletter", "medium": "email", "campaign": "Spring & summer",
+		"content": nil, "term": nil,
 		"url": nil, "created_at": made["created_at"], "updated_at": made["updated_at"],
 	}
 	require.Equal(t, want, made)
@@ -43,15 +45,19 @@ func TestUTMTemplates(t *testing.T) {
 
 	// A change of an outdated state is refused; null removes a parameter, but never the last one.
 	tag := u.get(t, one).header.Get("ETag")
-	changed := u.send(t, "PATCH", one, strings.NewReader(`{"medium":null,"campaign":null,"term":"pdf"}`), "Content-Type", "application/json", "If-Match", tag).object(t)
+	changed := u.send(t, "PATCH", one, strings.NewReader(`{"medium":null,"campaign":null,"term":"pdf"}`), "Content-Type",
+		"application/json", "If-Match", tag).object(t)
 	require.Nil(t, changed["medium"])
 	require.Equal(t, "newsletter", changed["source"])
 	require.Equal(t, "pdf", changed["term"])
-	require.Equal(t, 412, u.send(t, "PATCH", one, strings.NewReader(`{"name":"x"}`), "Content-Type", "application/json", "If-Match", tag).status)
+	require.Equal(t, 412, u.send(t, "PATCH", one, strings.NewReader(`{"name":"x"}`), "Content-Type",
+		"application/json", "If-Match", tag).status)
 	require.Equal(t, 412, u.send(t, "DELETE", one, nil, "If-Match", tag).status)
-	require.Equal(t, 422, u.send(t, "PATCH", one, strings.NewReader(`{"source":null,"term":null}`), "Content-Type", "application/json").status)
+	require.Equal(t, 422, u.send(t, "PATCH", one, strings.NewReader(`{"source":null,"term":null}`),
+		"Content-Type", "application/json").status)
 	require.Equal(t, "newsletter", u.get(t, one).object(t)["source"])
-	for _, wrong := range []string{`{"name":"x"}`, `{"name":" ","source":"s"}`, `{"name":"x","source":""}`, `{"name":"x","source":"` + strings.Repeat("x", 201) + `"}`} {
+	for _, wrong := range []string{`{"name":"x"}`, `{"name":" ","source":"s"}`, `{"name":"x","source":""}`,
+		`{"name":"x","source":"` + strings.Repeat("x", 201) + `"}`} {
 		require.Equal(t, 422, u.post(t, templatesPath, wrong).status, wrong)
 	}
 

@@ -22,7 +22,8 @@ type visitor struct {
 	capture   *capture.Capture
 }
 
-func newVisitor(c Config, d Deps, pages *web.Site, jobs *queue.Queue, mails *mail.Queue, notices *notice.Notices, bots *bot.Rules) (visitor, error) {
+func newVisitor(c Config, d Deps, pages *web.Site, jobs *queue.Queue, mails *mail.Queue, notices *notice.Notices,
+	bots *bot.Rules) (visitor, error) {
 	addresses, err := c.Addresses.Finder()
 	if err != nil {
 		return visitor{}, err

@@ -18,18 +18,23 @@ import (
 func TestWebhooksByClient(t *testing.T) {
 	t.Parallel()
 	u := start(t).user(t, account.Free)
-	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "thanks") }))
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_,
+			_ = io.WriteString(w, "thanks")
+	}))
 	t.Cleanup(receiver.Close)
 	made, err := u.CreateWebhook(t.Context(), clienttest.NewWebhook{URL: receiver.URL, Kinds: []string{"link.created"}})
 	require.NoError(t, err)
 	require.NotEmpty(t, made.Secret)
 	require.NotEmpty(t, made.ETag)
-	changed, err := u.UpdateWebhook(t.Context(), made.ID, clienttest.WebhookChanges{Description: clienttest.Set("CRM"), Kinds: []string{"form.verified"}}, made.ETag)
+	changed, err := u.UpdateWebhook(t.Context(), made.ID, clienttest.WebhookChanges{Description: clienttest.Set("CRM"),
+		Kinds: []string{"form.verified"}}, made.ETag)
 	require.NoError(t, err)
 	require.Equal(t, "CRM", *changed.Description)
 	require.Equal(t, []string{"form.verified"}, changed.Kinds)
 	require.Empty(t, changed.Secret)
-	_, err = u.UpdateWebhook(t.Context(), made.ID, clienttest.WebhookChanges{Description: clienttest.Clear[string]()}, made.ETag)
+	_, err = u.UpdateWebhook(t.Context(), made.ID, clienttest.WebhookChanges{Description: clienttest.Clear[string]()},
+		made.ETag)
 	require.True(t, problem.Is(err, problem.Conflict), err)
 	rotated, err := u.RotateWebhookSecret(t.Context(), made.ID, 0)
 	require.NoError(t, err)

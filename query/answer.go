@@ -28,7 +28,8 @@ type QuestionAnswer struct {
 
 func presentAnswer(id *string, a *report.Answer, asOf time.Time) QuestionAnswer {
 	shown := QuestionAnswer{
-		ID: id, Rows: make([]reportRow, len(a.Rows)), Totals: reportTotals{a}, ExcludedBots: a.ExcludedBots, AsOf: api.TimeOf(asOf), Labels: a.Labels,
+		ID: id, Rows: make([]reportRow, len(a.Rows)), Totals: reportTotals{a}, ExcludedBots: a.ExcludedBots,
+		AsOf: api.TimeOf(asOf), Labels: a.Labels,
 	}
 	for i := range a.Rows {
 		shown.Rows[i] = reportRow{a, &a.Rows[i]}
@@ -67,7 +68,8 @@ func (r reportRow) MarshalJSONTo(to *jsontext.Encoder) error {
 // JSONSchema implements jsonschema.Provider.
 func (reportRow) JSONSchema(*jsonschema.Set) *jsonschema.Schema {
 	return jsonschema.AnyObject(map[string]any{
-		"time": "2026-10-01T00:00:00+02:00", "utm_source": "newsletter", "readers": 12, "finish_rate": 0.5, "previous": map[string]any{"readers": 9, "finish_rate": 0.25},
+		"time": "2026-10-01T00:00:00+02:00", "utm_source": "newsletter", "readers": 12, "finish_rate": 0.5,
+		"previous": map[string]any{"readers": 9, "finish_rate": 0.25},
 	})
 }
 

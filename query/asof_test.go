@@ -24,13 +24,15 @@ func TestReportsAreAsOfTheirCopies(t *testing.T) {
 	exec("DELETE FROM entity_changes") // what newReporting added is copied
 	link, submission := querytest.ID(t), querytest.ID(t)
 	submitted := time.Now().Add(-time.Hour)
-	exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)", link, r.account, r.magnet, link.String())
+	exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)", link,
+		r.account, r.magnet, link.String())
 	exec(`INSERT INTO submissions (id, account_id, generic_link_id, email, email_key, submitted_at) VALUES ($1, $2, $3, 'bob@example.com', 'bob@example.com', $4)`,
 		submission, r.account, link, submitted)
 	exec("UPDATE entity_changes SET changed_at = $1", submitted) // the consumer's process has been down for an hour
 
 	magnet := "lead_magnet_id=" + r.magnet.String()
-	for _, path := range []string{"funnel", "now", "pages?" + magnet, "retention?" + magnet, "readers", "readers/" + r.link.String()} {
+	for _, path := range []string{"funnel", "now", "pages?" + magnet, "retention?" + magnet, "readers",
+		"readers/" + r.link.String()} {
 		got := r.do(http.MethodGet, r.key("read,leads"), "/api/v1/analytics/"+path)
 		require.Equal(t, http.StatusOK, got.status, "%s %s", path, got.body)
 		require.True(t, asOf(t, got.body).Before(submitted), "%s %s", path, got.body)

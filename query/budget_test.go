@@ -21,7 +21,8 @@ import (
 // question asks a question of metrics.
 func (s site) question(account uuid.UUID, body string) answer {
 	s.t.Helper()
-	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.url+"/api/v1/analytics/query", strings.NewReader(body))
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost,
+		s.url+"/api/v1/analytics/query", strings.NewReader(body))
 	require.NoError(s.t, err)
 	r.Header.Set("Authorization", "Bearer read:"+account.String())
 	r.Header.Set("Content-Type", "application/json")
@@ -77,7 +78,10 @@ func TestReportsThatTakeTooMuchMemory(t *testing.T) {
 	s, _ := serve(t, c, enginetest.MigratedClickHouse(t), enginetest.SharedPostgres(t))
 	account, conn := querytest.ID(t), querytest.Conn(t)
 	filled := querytest.Fill(t, conn, account, 5000, 150_000)
-	ctx := native.Context(t.Context(), native.WithSettings(native.Settings{"max_block_size": 65_536, "min_insert_block_size_rows": 65_536}), native.WithParameters(native.Parameters{"account": account.String(), "magnet": filled.Magnets[0].String(), "link": filled.Links[0].String()}))
+	ctx := native.Context(t.Context(),
+		native.WithSettings(native.Settings{"max_block_size": 65_536, "min_insert_block_size_rows": 65_536}),
+		native.WithParameters(native.Parameters{"account": account.String(), "magnet": filled.Magnets[0].String(),
+			"link": filled.Links[0].String()}))
 	// As much is of one document, by as many access links, and by one; and it was just read.
 	const id = "reinterpret(sipHash128({account:UUID}, number), 'UUID')"
 	for _, link := range []string{id, "{link:UUID}"} {
@@ -85,10 +89,12 @@ func TestReportsThatTakeTooMuchMemory(t *testing.T) {
 			SELECT {account:UUID}, {magnet:UUID}, `+link+`, generateUUIDv4(1), generateUUIDv4(2), 'page_viewed', 1, number % 100 + 1, 1000 + number, now64(3), now64(3) + 60
 			FROM numbers(150000)`))
 	}
-	require.NoError(t, conn.Exec(ctx, "INSERT INTO lodestone.access_links (id, account_id, source, version) SELECT "+id+", {account:UUID}, 'api', 1 FROM numbers(150000)"))
+	require.NoError(t, conn.Exec(ctx, "INSERT INTO lodestone.access_links (id, account_id, source, version) SELECT "+id+
+		", {account:UUID}, 'api', 1 FROM numbers(150000)"))
 	magnet := "?lead_magnet_id=" + filled.Magnets[0].String()
 	for path, less := range map[string]string{
-		"pages" + magnet: "ask for less time", "funnel": "one lead magnet", "retention" + magnet: "ask for later readers", "now": "ask for fewer minutes",
+		"pages" + magnet: "ask for less time", "funnel": "one lead magnet", "retention" + magnet: "ask for later readers",
+		"now":     "ask for fewer minutes",
 		"readers": "ask for less time", "readers/" + filled.Links[0].String(): "", "readers/export": "ask for less time",
 	} {
 		r := s.do(http.MethodGet, "Bearer read,leads:"+account.String(), "/api/v1/analytics/"+path)
@@ -98,7 +104,8 @@ func TestReportsThatTakeTooMuchMemory(t *testing.T) {
 		require.Equal(t, "validation_error", code)
 		require.Len(t, fields, 1)
 	}
-	r := s.question(account, `{"metrics":["readers","sessions"],"from":"2025-10-01","to":"2025-10-08","interval":"hour","dimensions":["access_link_id"],"limit":1}`)
+	r := s.question(account,
+		`{"metrics":["readers","sessions"],"from":"2025-10-01","to":"2025-10-08","interval":"hour","dimensions":["access_link_id"],"limit":1}`)
 	require.Equal(t, 422, r.status)
 	var problem struct {
 		Errors []struct{ Field, Message string } `json:"errors"`

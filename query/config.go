@@ -57,7 +57,8 @@ func (c Config) Validate() error {
 		errs = append(errs, config.Invalid("--query-export-timeout", "is out of range", "give a time from 100ms to 24h"))
 	}
 	if c.ProcessorSeconds < 1 || c.ProcessorSeconds > maxProcessorSeconds {
-		errs = append(errs, config.Invalid("--query-processor-seconds-per-minute", "is out of range", "give a number from 1 to 1000000"))
+		errs = append(errs, config.Invalid("--query-processor-seconds-per-minute", "is out of range",
+			"give a number from 1 to 1000000"))
 	}
 	if c.LiveStreams < 0 {
 		errs = append(errs, config.Invalid("--query-live-streams", "is negative", "give 0 for none, or more"))

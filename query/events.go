@@ -112,7 +112,8 @@ func (q *Query) listEvents(ctx context.Context, in *listEventsInput) (*api.Answe
 	next := ""
 	if int64(len(list)) > in.Limit() { // one more was read, to know whether there is a next page
 		list = list[:in.Limit()]
-		if next, err = q.cursors.seal(ctx, account, filter.Cursor(account, list[len(list)-1].Position, found.settled)); err != nil {
+		if next, err = q.cursors.seal(ctx, account, filter.Cursor(account, list[len(list)-1].Position,
+			found.settled)); err != nil {
 			return nil, err
 		}
 	}
@@ -123,7 +124,8 @@ func (q *Query) listEvents(ctx context.Context, in *listEventsInput) (*api.Answe
 	page := api.ListCursor(ctx, in.CursorPaging, data, found.total, next)
 	at := page.Body.Pagination
 	return &api.Answer[EventPage]{Header: page.Header, Body: EventPage{
-		page.Body.Data, EventPagination{at.Page, at.PerPage, at.Total, at.TotalPages, at.NextCursor, place{api.TimeOf(found.settled)}},
+		page.Body.Data, EventPagination{at.Page, at.PerPage, at.Total, at.TotalPages, at.NextCursor,
+			place{api.TimeOf(found.settled)}},
 	}}, nil
 }
 
@@ -138,7 +140,8 @@ func (in *EventFilter) filter() (eventlist.Filter, error) {
 	}, nil
 }
 
-func (q *Query) read(ctx context.Context, account uuid.UUID, f eventlist.Filter, p api.CursorPaging) (found events, err error) {
+func (q *Query) read(ctx context.Context, account uuid.UUID, f eventlist.Filter,
+	p api.CursorPaging) (found events, err error) {
 	if p.Cursor != "" {
 		var c eventlist.Cursor
 		if err := q.cursors.open(ctx, account, p.Cursor, &c); err != nil {

@@ -58,7 +58,8 @@ func (q *Query) exportEvents(w http.ResponseWriter, r *http.Request, in *exportE
 		_, err := out.Write(nil)
 		return err
 	}
-	file, err := q.exports.Events(r.Context(), auth.From(r.Context()).AccountID, q.inCopy(r.Context(), filter), in.Format, in.Visitor)
+	file, err := q.exports.Events(r.Context(), auth.From(r.Context()).AccountID,
+		q.inCopy(r.Context(), filter), in.Format, in.Visitor)
 	if err != nil {
 		return exportProblem(err)
 	}
@@ -76,7 +77,8 @@ func (q *Query) exportEvents(w http.ResponseWriter, r *http.Request, in *exportE
 func exportProblem(err error) error {
 	switch {
 	case errors.Is(err, export.ErrNoAddress):
-		return problem.New(problem.Unavailable, "This installation has no exports: its operator can set --clickhouse-http-url.").RetryAfter(time.Hour)
+		return problem.New(problem.Unavailable,
+			"This installation has no exports: its operator can set --clickhouse-http-url.").RetryAfter(time.Hour)
 	case errors.Is(err, limit.ErrOwner), errors.Is(err, limit.ErrFull):
 		return attachment.Refuse(err)
 	}
@@ -167,10 +169,13 @@ type readerRow struct {
 func rowOf(p *Reader) readerRow {
 	return readerRow{
 		PersonID: p.PersonID, Email: p.Email, AccessLinks: texts(p.AccessLinks),
-		UTMSource: p.Source.UTMSource, UTMMedium: p.Source.UTMMedium, UTMCampaign: p.Source.UTMCampaign, UTMContent: p.Source.UTMContent,
-		UTMTerm: p.Source.UTMTerm, ReferrerHost: p.Source.ReferrerHost,
-		Magnets: texts(p.Magnets), Sessions: p.Sessions, Pages: p.Pages, PageViews: p.PageViews, ReadingMS: p.ReadingMS, Finished: p.Finished,
-		Downloads: p.Downloads, FirstSeenAt: api.PlainTime(p.FirstSeenAt), LastSeenAt: api.PlainTime(p.LastSeenAt), Score: p.Score,
+		UTMSource: p.Source.UTMSource, UTMMedium: p.Source.UTMMedium, UTMCampaign: p.Source.UTMCampaign,
+		UTMContent: p.Source.UTMContent,
+		UTMTerm:    p.Source.UTMTerm, ReferrerHost: p.Source.ReferrerHost,
+		Magnets: texts(p.Magnets), Sessions: p.Sessions, Pages: p.Pages, PageViews: p.PageViews,
+		ReadingMS: p.ReadingMS, Finished: p.Finished,
+		Downloads: p.Downloads, FirstSeenAt: api.PlainTime(p.FirstSeenAt),
+		LastSeenAt: api.PlainTime(p.LastSeenAt), Score: p.Score,
 	}
 }
 

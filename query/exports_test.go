@@ -98,10 +98,13 @@ func (s site) everything(t require.TestingT, account uuid.UUID, params url.Value
 
 // awkward are texts that a format has to quote, and data that readers of JSON disagree about.
 var (
-	awkwardText = []string{"", "Mozilla/5.0 (X11; Linux)", `=HYPERLINK("http://x")`, "+1", "-1", "@SUM(A1)", "\tx", "\rx", `say "hi", you`, "a\nb", "ünï 😀", `\N`, "NULL", "'quoted'",
+	awkwardText = []string{"", "Mozilla/5.0 (X11; Linux)", `=HYPERLINK("http://x")`, "+1", "-1", "@SUM(A1)", "\tx", "\rx",
+		`say "hi", you`, "a\nb", "ünï 😀", `\N`, "NULL", "'quoted'",
 		"x;=1+1;y", "＝1+1", "a|-2", "q\t=1", `; "＋1`, "(Bot; +http://x)", "\u00a0=1", "x;\\=1"}
-	awkwardData = []string{`{}`, `{"page":3,"duration_ms":8200}`, "{\n  \"a\": [1,\r\n 2]\n}", `{"big":12345678901234567890,"x":1.50}`, `{"t":"a,\"b\"\\n","u":"=1"}`,
-		`{"s":"\ud800","p":"\ud83d\ude00","b":"\\ud800","l":"\udc00\n"}`, `{"ü":"\u0000"}`, "{\"f\":\t\"x;=1+1;|-2\",\"g\":\"\\u003b; ＝1\",\"h\":[1,\t-1]}"}
+	awkwardData = []string{`{}`, `{"page":3,"duration_ms":8200}`, "{\n  \"a\": [1,\r\n 2]\n}",
+		`{"big":12345678901234567890,"x":1.50}`, `{"t":"a,\"b\"\\n","u":"=1"}`,
+		`{"s":"\ud800","p":"\ud83d\ude00","b":"\\ud800","l":"\udc00\n"}`, `{"ü":"\u0000"}`,
+		"{\"f\":\t\"x;=1+1;|-2\",\"g\":\"\\u003b; ＝1\",\"h\":[1,\t-1]}"}
 )
 
 // storeAwkward stores n events of an account.
@@ -116,10 +119,13 @@ func storeAwkward(t *testing.T, n int) (account uuid.UUID, links []uuid.UUID, ma
 	for i := range events {
 		at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC).UnixMilli() + int64(i)*31_700_123
 		e := event.Event{
-			AccountID: account, LeadMagnetID: magnets[random.IntN(4)], AccessLinkID: links[random.IntN(4)], EventID: querytest.ID(t),
-			Type: event.Types()[random.IntN(3)], Data: []byte(awkwardData[random.IntN(len(awkwardData))]), UserAgent: []byte(awkwardText[random.IntN(len(awkwardText))]),
-			Bot: []string{"", "", "headless"}[random.IntN(3)], CreatedAt: at, ReceivedAt: at + 1500, MagnetVersion: uint32(random.IntN(3)),
-			Page: uint32(random.IntN(4)), DurationMS: uint32(random.IntN(2) * 8200),
+			AccountID: account, LeadMagnetID: magnets[random.IntN(4)],
+			AccessLinkID: links[random.IntN(4)], EventID: querytest.ID(t),
+			Type: event.Types()[random.IntN(3)], Data: []byte(awkwardData[random.IntN(len(awkwardData))]),
+			UserAgent: []byte(awkwardText[random.IntN(len(awkwardText))]),
+			Bot:       []string{"", "", "headless"}[random.IntN(3)], CreatedAt: at, ReceivedAt: at + 1500,
+			MagnetVersion: uint32(random.IntN(3)),
+			Page:          uint32(random.IntN(4)), DurationMS: uint32(random.IntN(2) * 8200),
 		}
 		if random.IntN(2) == 0 {
 			e.IPHash, e.SessionID, e.GenericLinkID = [16]byte{0x0a, 15: 0xff}, querytest.ID(t), querytest.ID(t)
@@ -176,15 +182,18 @@ func TestFieldsOfAnExport(t *testing.T) {
 	s := serveExports(t)
 	full := querytest.StoredEvent{
 		Event: event.Event{
-			AccountID: querytest.ID(t), LeadMagnetID: querytest.ID(t), GenericLinkID: querytest.ID(t), AccessLinkID: querytest.ID(t), SessionID: querytest.ID(t), EventID: querytest.ID(t),
-			Type: event.PageViewed, Data: []byte(`{"page":3,"duration_ms":8200}`), Page: 3, DurationMS: 8200, MagnetVersion: 2, IPHash: [16]byte{0x0a, 15: 0xff},
+			AccountID: querytest.ID(t), LeadMagnetID: querytest.ID(t), GenericLinkID: querytest.ID(t),
+			AccessLinkID: querytest.ID(t), SessionID: querytest.ID(t), EventID: querytest.ID(t),
+			Type: event.PageViewed, Data: []byte(`{"page":3,"duration_ms":8200}`), Page: 3, DurationMS: 8200, MagnetVersion: 2,
+			IPHash:    [16]byte{0x0a, 15: 0xff},
 			UserAgent: []byte("curl/8"), Bot: "headless", CreatedAt: 1772323200120, ReceivedAt: 1772323200456,
 		},
 		TopicID: querytest.ID(t), Offset: 1,
 	}
 	bare := querytest.StoredEvent{
 		Event: event.Event{
-			AccountID: full.AccountID, LeadMagnetID: full.LeadMagnetID, AccessLinkID: full.AccessLinkID, EventID: querytest.ID(t), Type: event.DownloadStarted,
+			AccountID: full.AccountID, LeadMagnetID: full.LeadMagnetID, AccessLinkID: full.AccessLinkID,
+			EventID: querytest.ID(t), Type: event.DownloadStarted,
 			CreatedAt: 1772323199000, ReceivedAt: 1772323199000,
 		},
 		TopicID: full.TopicID, Offset: 2,
@@ -194,23 +203,30 @@ func TestFieldsOfAnExport(t *testing.T) {
 		return fmt.Sprintf(`{"id":"%s","access_link_id":"%s",`+rest+"\n", e.EventID, e.AccessLinkID)
 	}
 	got := s.export(full.AccountID, "ndjson", nil)
-	require.Equal(t, line(bare, `"event_type":"download_started","event_data":{},"ip_hash":null,"user_agent":null,"created_at":"2026-02-28T23:59:59.000Z",`+
-		`"lead_magnet_id":"`+bare.LeadMagnetID.String()+`","generic_link_id":null,"session_id":null,"page":null,"duration_ms":null,"magnet_version":0,"bot":null,`+
-		`"received_at":"2026-02-28T23:59:59.000Z"}`)+
+	require.Equal(t, line(bare,
+		`"event_type":"download_started","event_data":{},"ip_hash":null,"user_agent":null,"created_at":"2026-02-28T23:59:59.000Z",`+
+			`"lead_magnet_id":"`+bare.LeadMagnetID.String()+
+			`","generic_link_id":null,"session_id":null,"page":null,"duration_ms":null,"magnet_version":0,"bot":null,`+
+			`"received_at":"2026-02-28T23:59:59.000Z"}`)+
 		line(full, `"event_type":"page_viewed","event_data":{"page":3,"duration_ms":8200},"ip_hash":"0a0000000000000000000000000000ff","user_agent":"curl/8",`+
-			`"created_at":"2026-03-01T00:00:00.120Z","lead_magnet_id":"`+full.LeadMagnetID.String()+`","generic_link_id":"`+full.GenericLinkID.String()+`",`+
-			`"session_id":"`+full.SessionID.String()+`","page":3,"duration_ms":8200,"magnet_version":2,"bot":"headless","received_at":"2026-03-01T00:00:00.456Z"}`),
+			`"created_at":"2026-03-01T00:00:00.120Z","lead_magnet_id":"`+full.LeadMagnetID.String()+`","generic_link_id":"`+
+			full.GenericLinkID.String()+`",`+
+			`"session_id":"`+full.SessionID.String()+
+			`","page":3,"duration_ms":8200,"magnet_version":2,"bot":"headless","received_at":"2026-03-01T00:00:00.456Z"}`),
 		sorted(string(got.body)))
 	require.Equal(t, "application/x-ndjson", got.header.Get("Content-Type"))
 	require.Equal(t, "no-store", got.header.Get("Cache-Control"))
-	require.Regexp(t, `^attachment; filename="lodestone-events-\d{8}T\d{6}Z\.ndjson"$`, got.header.Get("Content-Disposition"))
+	require.Regexp(t, `^attachment; filename="lodestone-events-\d{8}T\d{6}Z\.ndjson"$`,
+		got.header.Get("Content-Disposition"))
 
 	got = s.export(full.AccountID, "csv", nil)
 	require.Equal(t, "text/csv; charset=utf-8; header=present", got.header.Get("Content-Type"))
 	cells := got.cells(t)
 	require.Equal(t, map[string]string{
-		"id": bare.EventID.String(), "access_link_id": bare.AccessLinkID.String(), "event_type": "download_started", "event_data": "{}", "ip_hash": "", "user_agent": "",
-		"created_at": "2026-02-28T23:59:59.000Z", "lead_magnet_id": bare.LeadMagnetID.String(), "generic_link_id": "", "session_id": "", "page": "", "duration_ms": "",
+		"id": bare.EventID.String(), "access_link_id": bare.AccessLinkID.String(), "event_type": "download_started",
+		"event_data": "{}", "ip_hash": "", "user_agent": "",
+		"created_at": "2026-02-28T23:59:59.000Z", "lead_magnet_id": bare.LeadMagnetID.String(), "generic_link_id": "",
+		"session_id": "", "page": "", "duration_ms": "",
 		"magnet_version": "0", "bot": "", "received_at": "2026-02-28T23:59:59.000Z",
 	}, cells[bare.EventID.String()])
 	require.JSONEq(t, string(full.Data), cells[full.EventID.String()]["event_data"])
@@ -233,8 +249,10 @@ func TestAnExportWithVisitors(t *testing.T) {
 	s := serveExports(t)
 	known := querytest.StoredEvent{
 		Event: event.Event{
-			AccountID: querytest.ID(t), LeadMagnetID: querytest.ID(t), AccessLinkID: querytest.ID(t), EventID: querytest.ID(t), Type: event.PageViewed,
-			Origin: event.Origin{Language: event.Language{'d', 'e'}, Country: event.Country{'C', 'H'}}, CreatedAt: 1772323200120, ReceivedAt: 1772323200456,
+			AccountID: querytest.ID(t), LeadMagnetID: querytest.ID(t), AccessLinkID: querytest.ID(t),
+			EventID: querytest.ID(t), Type: event.PageViewed,
+			Origin:    event.Origin{Language: event.Language{'d', 'e'}, Country: event.Country{'C', 'H'}},
+			CreatedAt: 1772323200120, ReceivedAt: 1772323200456,
 		},
 		AgentNames: "Chrome/macOS", TopicID: querytest.ID(t), Offset: 1,
 	}
@@ -291,7 +309,8 @@ func TestParametersOfAnExport(t *testing.T) {
 	t.Parallel()
 	s := serveExports(t)
 	for query, field := range map[string]string{
-		"format=xlsx": "format", "format=csv&page=2": "page", "format=csv&from=2026-02-01&to=2026-01-01": "from", "format=csv&event_type=x": "event_type",
+		"format=xlsx": "format", "format=csv&page=2": "page", "format=csv&from=2026-02-01&to=2026-01-01": "from",
+		"format=csv&event_type=x": "event_type",
 	} {
 		got := s.do(http.MethodGet, "Bearer read:"+querytest.ID(t).String(), exportPath+"?"+query)
 		require.Equal(t, http.StatusBadRequest, got.status, query)
@@ -309,7 +328,8 @@ const many = 140_000
 // client that does not read holds up the export.
 func storeLong(t *testing.T, account uuid.UUID, events, size int) {
 	t.Helper()
-	ctx := native.Context(t.Context(), native.WithSettings(native.Settings{"max_block_size": 65_536, "min_insert_block_size_rows": 65_536}),
+	ctx := native.Context(t.Context(),
+		native.WithSettings(native.Settings{"max_block_size": 65_536, "min_insert_block_size_rows": 65_536}),
 		native.WithParameters(native.Parameters{"account": account.String()}))
 	require.NoError(t, querytest.Conn(t).Exec(ctx, fmt.Sprintf(`INSERT INTO lodestone.events (account_id, lead_magnet_id, access_link_id, session_id, event_id, event_type,
 			event_data, created_at, received_at)
@@ -352,7 +372,8 @@ func TestExportsAtATime(t *testing.T) {
 	rows, err := csv.NewReader(running[0].Body).ReadAll()
 	require.NoError(t, err)
 	require.Len(t, rows, events+1, "the one that goes on is complete")
-	require.Eventually(t, func() bool { return s.export(three, "csv", nil).status == http.StatusOK }, enginetest.Timeout, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return s.export(three, "csv", nil).status == http.StatusOK },
+		enginetest.Timeout, 50*time.Millisecond)
 }
 
 // kill ends the export of an account on the server.
@@ -379,7 +400,8 @@ func TestExportThatIsCutOffLooksBroken(t *testing.T) {
 		require.NotContains(t, string(file), "__exception__")
 		if format == "parquet" {
 			conn := querytest.Conn(t)
-			require.NoError(t, conn.Exec(t.Context(), "CREATE TABLE IF NOT EXISTS default.parquet_of_tests (id UUID) ENGINE = Memory"))
+			require.NoError(t, conn.Exec(t.Context(),
+				"CREATE TABLE IF NOT EXISTS default.parquet_of_tests (id UUID) ENGINE = Memory"))
 			status, text := insertParquet(t, "default.parquet_of_tests", file)
 			require.NotEqual(t, http.StatusOK, status)
 			require.Contains(t, text, "Not a Parquet file")
@@ -394,7 +416,8 @@ func (s site) curlFails(account uuid.UUID) {
 	t := s.t
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "events.csv")
-	cmd := exec.CommandContext(t.Context(), "curl", "-sS", "--limit-rate", "4M", "-o", file, "-H", "Authorization: Bearer read:"+account.String(), s.url+exportPath+"?format=csv")
+	cmd := exec.CommandContext(t.Context(), "curl", "-sS", "--limit-rate", "4M", "-o", file, "-H",
+		"Authorization: Bearer read:"+account.String(), s.url+exportPath+"?format=csv")
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	require.NoError(t, cmd.Start())
@@ -439,16 +462,18 @@ func TestClickHouseReadsTheParquetFile(t *testing.T) {
 	status, text := insertParquet(t, table, file.body)
 	require.Equal(t, http.StatusOK, status, text)
 	var n, same uint64
-	require.NoError(t, conn.QueryRow(ctx, "SELECT count(), countIf(e.event_id = t.id AND e.user_agent = ifNull(t.user_agent, '') AND e.created_at = t.created_at AND e.received_at = t.received_at"+
-		" AND e.bot = ifNull(t.bot, '') AND e.page = ifNull(t.page, 0) AND lower(hex(e.ip_hash)) = ifNull(t.ip_hash, repeat('0', 32)) AND e.access_link_id = t.access_link_id AND e.magnet_version = t.magnet_version)"+
-		" FROM "+table+" AS t INNER JOIN lodestone.events AS e ON e.event_id = t.id").Scan(&n, &same))
+	require.NoError(t, conn.QueryRow(ctx,
+		"SELECT count(), countIf(e.event_id = t.id AND e.user_agent = ifNull(t.user_agent, '') AND e.created_at = t.created_at AND e.received_at = t.received_at"+
+			" AND e.bot = ifNull(t.bot, '') AND e.page = ifNull(t.page, 0) AND lower(hex(e.ip_hash)) = ifNull(t.ip_hash, repeat('0', 32)) AND e.access_link_id = t.access_link_id AND e.magnet_version = t.magnet_version)"+
+			" FROM "+table+" AS t INNER JOIN lodestone.events AS e ON e.event_id = t.id").Scan(&n, &same))
 	require.EqualValues(t, 300, n)
 	require.Equal(t, n, same)
 }
 
 func TestExportWithoutAnAddress(t *testing.T) {
 	t.Parallel()
-	s, _ := serveWith(t, config(), query.Deps{Copies: scope.One(enginetest.MigratedClickHouse(t)), Postgres: enginetest.SharedPostgres(t), Log: querytest.Log(), Registerer: prometheus.NewRegistry()})
+	s, _ := serveWith(t, config(), query.Deps{Copies: scope.One(enginetest.MigratedClickHouse(t)),
+		Postgres: enginetest.SharedPostgres(t), Log: querytest.Log(), Registerer: prometheus.NewRegistry()})
 	got := s.export(querytest.ID(t), "csv", nil)
 	require.Equal(t, http.StatusServiceUnavailable, got.status)
 	require.Contains(t, string(got.body), "--clickhouse-http-url")

@@ -69,7 +69,8 @@ func (in *funnelInput) filters() (list []report.Condition) {
 		name  string
 		value *string
 	}{
-		{"utm_source", in.UTMSource}, {"utm_medium", in.UTMMedium}, {"utm_campaign", in.UTMCampaign}, {"utm_content", in.UTMContent}, {"utm_term", in.UTMTerm},
+		{"utm_source", in.UTMSource}, {"utm_medium", in.UTMMedium}, {"utm_campaign", in.UTMCampaign},
+		{"utm_content", in.UTMContent}, {"utm_term", in.UTMTerm},
 	} {
 		if text.value != nil {
 			add(text.name, *text.value)
@@ -86,11 +87,13 @@ func (q *Query) funnelReport(ctx context.Context, in *funnelInput) (*api.Answer[
 	if err != nil {
 		return nil, err
 	}
-	found, err := q.reports.Funnel(ctx, auth.From(ctx).AccountID, report.FunnelQuestion{Filters: in.filters(), From: in.From, To: in.To})
+	found, err := q.reports.Funnel(ctx, auth.From(ctx).AccountID,
+		report.FunnelQuestion{Filters: in.filters(), From: in.From, To: in.To})
 	if err != nil {
 		return nil, err
 	}
-	answer := FunnelReport{Data: make([]FunnelStep, len(found.Steps)), ExcludedBots: found.ExcludedBots, AsOf: api.TimeOf(asOf)}
+	answer := FunnelReport{Data: make([]FunnelStep, len(found.Steps)),
+		ExcludedBots: found.ExcludedBots, AsOf: api.TimeOf(asOf)}
 	for i, s := range found.Steps {
 		answer.Data[i] = FunnelStep{stepName(s.Name), s.Count, s.FromForm, s.Rate, s.TotalRate, s.Median}
 	}

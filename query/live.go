@@ -56,7 +56,8 @@ const liveExample = "id: AbjrzIz3MQAB\nevent: page_viewed\n" +
 // registerLive adds the stream of events.
 func (q *Query) registerLive(a *api.API) {
 	api.RegisterStream(a, api.Operation{
-		ID: "stream-analytics-events", Method: http.MethodGet, Path: "/api/v1/analytics/live", Scope: auth.Read, Tag: tag, Sessions: true,
+		ID: "stream-analytics-events", Method: http.MethodGet, Path: "/api/v1/analytics/live",
+		Scope: auth.Read, Tag: tag, Sessions: true,
 		Summary: "Stream analytics events", Description: liveDescription, Errors: []problem.Code{problem.RateLimited},
 	}, liveExample, q.streamEvents)
 }
@@ -76,11 +77,14 @@ func (q *Query) streamEvents(ctx context.Context, in *liveInput) (api.Source, er
 	listener, err := q.live.Listen(auth.From(ctx).AccountID, q.inCopy(ctx, filter), after)
 	switch {
 	case errors.Is(err, live.ErrAccount):
-		return nil, problem.New(problem.RateLimited, "The account has reached its limit of streams. Close one, or use one for several purposes.").RetryAfter(liveAgain)
+		return nil, problem.New(problem.RateLimited,
+			"The account has reached its limit of streams. Close one, or use one for several purposes.").RetryAfter(liveAgain)
 	case errors.Is(err, live.ErrFull):
-		return nil, problem.New(problem.Unavailable, "The server has reached its limit of streams. Connect again later.").RetryAfter(liveAgain)
+		return nil, problem.New(problem.Unavailable,
+			"The server has reached its limit of streams. Connect again later.").RetryAfter(liveAgain)
 	case errors.Is(err, live.ErrAhead):
-		return nil, problem.Parameter(problem.Field{Field: "Last-Event-ID", Message: "is ahead of everything that is stored: connect without it"})
+		return nil, problem.Parameter(problem.Field{Field: "Last-Event-ID",
+			Message: "is ahead of everything that is stored: connect without it"})
 	case err != nil:
 		return nil, err
 	}

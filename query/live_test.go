@@ -124,7 +124,8 @@ func viewed(t *testing.T, account, topic uuid.UUID, offset int64) querytest.Stor
 	t.Helper()
 	now := time.Now().UnixMilli() + offset
 	return querytest.StoredEvent{Event: event.Event{
-		AccountID: account, LeadMagnetID: querytest.ID(t), AccessLinkID: querytest.ID(t), EventID: querytest.ID(t), Type: event.PageViewed, Page: 3,
+		AccountID: account, LeadMagnetID: querytest.ID(t), AccessLinkID: querytest.ID(t), EventID: querytest.ID(t),
+		Type: event.PageViewed, Page: 3,
 		Data: []byte("{\"page\": 3,\n \"text\": \"a\\nb\"}"), UserAgent: []byte("Firefox"), CreatedAt: now, ReceivedAt: now,
 	}, TopicID: topic, Offset: offset}
 }
@@ -135,7 +136,8 @@ func TestLiveEventsAreThoseOfTheList(t *testing.T) {
 	conn, mine, theirs, topic := querytest.Conn(t), querytest.ID(t), querytest.ID(t), querytest.ID(t)
 	people, bots, other := s.live(mine, "", nil), s.live(mine, "", url.Values{"bot": {"true"}}), s.live(theirs, "", nil)
 	downloads := s.live(mine, "", url.Values{"event_type": {"download_started"}})
-	events := []querytest.StoredEvent{viewed(t, mine, topic, 0), viewed(t, theirs, topic, 1), viewed(t, mine, topic, 2), viewed(t, mine, topic, 3)}
+	events := []querytest.StoredEvent{viewed(t, mine, topic, 0), viewed(t, theirs, topic, 1),
+		viewed(t, mine, topic, 2), viewed(t, mine, topic, 3)}
 	events[2].Type, events[3].Bot = event.DownloadStarted, "a rule"
 	querytest.Store(t, conn, events...)
 
@@ -290,7 +292,8 @@ func TestLiveIDsAreValidated(t *testing.T) {
 	topic := querytest.ID(t)
 	e := viewed(t, account, topic, 0)
 	querytest.Store(t, querytest.Conn(t), e)
-	require.Contains(t, s.live(account, "", url.Values{"last_event_id": {good}}).next().data, e.EventID.String(), "for clients that set no headers")
+	require.Contains(t, s.live(account, "", url.Values{"last_event_id": {good}}).next().data, e.EventID.String(),
+		"for clients that set no headers")
 }
 
 func TestLiveLimits(t *testing.T) {

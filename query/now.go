@@ -46,11 +46,13 @@ func (q *Query) nowReport(ctx context.Context, in *nowInput) (*api.Answer[NowRep
 		return nil, err
 	}
 	caller := auth.From(ctx)
-	found, err := q.presence.Read(ctx, caller.AccountID, time.Now().Add(-time.Duration(in.Minutes)*time.Minute), caller.Has(auth.Leads))
+	found, err := q.presence.Read(ctx, caller.AccountID, time.Now().Add(-time.Duration(in.Minutes)*time.Minute),
+		caller.Has(auth.Leads))
 	if err != nil {
 		return nil, err
 	}
-	answer := NowReport{Data: make([]CurrentReader, len(found.Readers)), Readers: found.Total, ExcludedBots: found.ExcludedBots, AsOf: api.TimeOf(asOf)}
+	answer := NowReport{Data: make([]CurrentReader, len(found.Readers)), Readers: found.Total,
+		ExcludedBots: found.ExcludedBots, AsOf: api.TimeOf(asOf)}
 	magnets := make([]uuid.UUID, len(found.Readers))
 	for i, r := range found.Readers {
 		magnets[i] = r.LeadMagnetID

@@ -61,10 +61,12 @@ func (q *Query) pageReport(ctx context.Context, in *pagesInput) (*api.Answer[Pag
 	if err != nil {
 		return nil, err
 	}
-	answer := PageReport{Data: make([]Page, len(found.Pages)), MagnetVersion: found.Version, ExcludedBots: found.ExcludedBots, AsOf: api.TimeOf(asOf)}
+	answer := PageReport{Data: make([]Page, len(found.Pages)), MagnetVersion: found.Version,
+		ExcludedBots: found.ExcludedBots, AsOf: api.TimeOf(asOf)}
 	for i, p := range found.Pages {
 		answer.Data[i] = Page{
-			Page: p.Number, Reached: p.Reached, Stopped: p.Stopped, PeopleReached: p.PeopleReached, PeopleStopped: p.PeopleStopped, Views: p.Views, Readers: p.Readers,
+			Page: p.Number, Reached: p.Reached, Stopped: p.Stopped, PeopleReached: p.PeopleReached,
+			PeopleStopped: p.PeopleStopped, Views: p.Views, Readers: p.Readers,
 			MedianMS: p.Median, P90MS: p.P90, Reread: p.Reread,
 		}
 	}

@@ -23,7 +23,8 @@ func TestPageReport(t *testing.T) {
 	topic := querytest.ID(t)
 	store := func(offset int64, page uint32) {
 		querytest.Store(t, querytest.Conn(t), querytest.StoredEvent{Event: event.Event{
-			AccountID: account, LeadMagnetID: magnet, AccessLinkID: link, EventID: querytest.ID(t), Type: event.PageViewed, MagnetVersion: 3,
+			AccountID: account, LeadMagnetID: magnet, AccessLinkID: link, EventID: querytest.ID(t),
+			Type: event.PageViewed, MagnetVersion: 3,
 			Page: page, DurationMS: 1500, CreatedAt: at.UnixMilli(), ReceivedAt: at.UnixMilli(),
 		}, TopicID: topic, Offset: offset})
 	}
@@ -41,7 +42,8 @@ func TestPageReport(t *testing.T) {
 	delete(body, "as_of")
 	require.Equal(t, map[string]any{
 		"magnet_version": 3.0, "excluded_bots": 0.0, "data": []any{map[string]any{
-			"page": 1.0, "reached": 1.0, "people_reached": 1.0, "stopped": 1.0, "people_stopped": 1.0, "views": 1.0, "readers": 1.0, "median_ms": 1500.0, "p90_ms": 1500.0, "reread": 0.0,
+			"page": 1.0, "reached": 1.0, "people_reached": 1.0, "stopped": 1.0, "people_stopped": 1.0, "views": 1.0,
+			"readers": 1.0, "median_ms": 1500.0, "p90_ms": 1500.0, "reread": 0.0,
 		}},
 	}, body)
 	_, theirs := ask(querytest.ID(t))
@@ -71,9 +73,10 @@ func TestPageReport(t *testing.T) {
 	for field, params := range map[string]url.Values{
 		"lead_magnet_id": {},
 		"magnet_version": {"lead_magnet_id": {magnet.String()}, "magnet_version": {"-1"}},
-		"from":           {"lead_magnet_id": {magnet.String()}, "from": {"2026-03-02T00:00:01Z"}, "to": {"2026-03-02T00:00:00Z"}},
-		"to":             {"lead_magnet_id": {magnet.String()}, "to": {"yesterday"}},
-		"pages":          {"lead_magnet_id": {magnet.String()}, "pages": {"1"}},
+		"from": {"lead_magnet_id": {magnet.String()}, "from": {"2026-03-02T00:00:01Z"},
+			"to": {"2026-03-02T00:00:00Z"}},
+		"to":    {"lead_magnet_id": {magnet.String()}, "to": {"yesterday"}},
+		"pages": {"lead_magnet_id": {magnet.String()}, "pages": {"1"}},
 	} {
 		got := s.get(account, path, params)
 		require.Equal(t, http.StatusBadRequest, got.status, field)

@@ -78,8 +78,10 @@ func TestPullsMissNothing(t *testing.T) {
 
 	// An insert begins, and ends only after others that began later.
 	slow := querytest.ID(t)
-	batch, elapsed := querytest.BeginInsert(t, conn, "INSERT INTO lodestone.events (account_id, access_link_id, event_id, event_type, event_data, kafka_topic_id, created_at, received_at)")
-	require.NoError(t, batch.Append(account, querytest.ID(t), slow, "page_viewed", "{}", querytest.ID(t), time.UnixMilli(hourAgo), time.UnixMilli(hourAgo)))
+	batch, elapsed := querytest.BeginInsert(t, conn,
+		"INSERT INTO lodestone.events (account_id, access_link_id, event_id, event_type, event_data, kafka_topic_id, created_at, received_at)")
+	require.NoError(t, batch.Append(account, querytest.ID(t), slow, "page_viewed", "{}", querytest.ID(t),
+		time.UnixMilli(hourAgo), time.UnixMilli(hourAgo)))
 	require.Eventually(t, func() bool {
 		late.EventID, late.Offset = querytest.ID(t), late.Offset+1
 		querytest.Store(t, conn, late)

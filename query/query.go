@@ -64,7 +64,8 @@ func New(c Config, d Deps) (*Query, error) {
 	}
 	// An export of people asks for their sources while it reads their list, so it takes two
 	// connections.
-	files, err := scope.OpenCopies(d.Copies, scope.Limits{MaxConns: 2 * c.MaxExports, Timeout: c.ExportTimeout, MemoryBytes: c.MaxMemoryBytes})
+	files, err := scope.OpenCopies(d.Copies, scope.Limits{MaxConns: 2 * c.MaxExports, Timeout: c.ExportTimeout,
+		MemoryBytes: c.MaxMemoryBytes})
 	if err != nil {
 		exports.Close()
 		return nil, errors.Join(err, ch.Close())
@@ -72,7 +73,8 @@ func New(c Config, d Deps) (*Query, error) {
 	return &Query{
 		config: c, postgres: d.Postgres, ch: ch, files: files,
 		events: eventlist.New(ch), summaries: reader.NewSummaries(d.Postgres, ch),
-		reports: report.New(ch), settled: scope.NewSettledClock(d.Postgres, ch), presence: reader.NewWatcher(d.Postgres, ch), readers: reader.New(d.Postgres, ch),
+		reports: report.New(ch), settled: scope.NewSettledClock(d.Postgres, ch), presence: reader.NewWatcher(d.Postgres, ch),
+		readers: reader.New(d.Postgres, ch),
 		exports: exports, cursors: &cursors{db: d.Postgres},
 		budget: ratelimit.NewBudget(d.Postgres, ratelimit.ProcessorRule(c.ProcessorSeconds)),
 		live:   live.New(c.liveConfig(), live.Deps{ClickHouse: ch, Log: d.Log, Registerer: d.Registerer}),
@@ -106,7 +108,8 @@ func (q *Query) Register(a *api.API) {
 		Timeout:     q.config.Timeout, Limit: ratelimit.AnalyticsEmail,
 	}, q.emailSummary)
 	api.Register(a, api.Operation{
-		ID: "get-page-report", Method: http.MethodGet, Path: "/api/v1/analytics/pages", Scope: auth.Read, Tag: tag, Report: true,
+		ID: "get-page-report", Method: http.MethodGet, Path: "/api/v1/analytics/pages",
+		Scope: auth.Read, Tag: tag, Report: true,
 		Summary: "Report how each page is read",
 		Description: "How far readers get in one version of a document, and how long they stay on each page. Bots are excluded; excluded_bots counts " +
 			"their page views. The ETag stays the same as long as the numbers do.",
@@ -115,7 +118,8 @@ func (q *Query) Register(a *api.API) {
 	q.registerReports(a)
 	q.registerReaders(a)
 	api.Register(a, api.Operation{
-		ID: "query-analytics", Method: http.MethodPost, Path: "/api/v1/analytics/query", Scope: auth.Read, Tag: tag, Safe: true,
+		ID: "query-analytics", Method: http.MethodPost, Path: "/api/v1/analytics/query",
+		Scope: auth.Read, Tag: tag, Safe: true,
 		Summary:     "Query metrics",
 		Description: "Exact counts and rates over a range, by calendar intervals of a time zone and by up to two dimensions. Combinations of a metric and a dimension that do not fit are refused. A batch of queries is answered from one snapshot.",
 		BodyExample: questionExample,

@@ -45,7 +45,8 @@ func TestConfig(t *testing.T) {
 }
 
 func config() query.Config {
-	return query.Config{MaxConns: 8, Timeout: time.Minute, MaxMemoryBytes: 256 << 20, ProcessorSeconds: 1000, MaxExports: 4, ExportTimeout: 10 * time.Minute, LiveStreams: 1000, LivePerAccount: 20}
+	return query.Config{MaxConns: 8, Timeout: time.Minute, MaxMemoryBytes: 256 << 20, ProcessorSeconds: 1000,
+		MaxExports: 4, ExportTimeout: 10 * time.Minute, LiveStreams: 1000, LivePerAccount: 20}
 }
 
 // keys lets a test be an account: the key is its id, with scopes in front, separated by commas.
@@ -59,7 +60,8 @@ func (k keys) Verify(ctx context.Context, key string) (auth.Identity, error) {
 		return auth.Identity{}, fmt.Errorf("not a key of this test: %w", err)
 	}
 	// Where a test takes Postgres away, the request fails instead.
-	_, _ = k.db.Unscoped().Exec(ctx, "INSERT INTO accounts (id, name, plan) VALUES ($1, 'x', 'free') ON CONFLICT DO NOTHING", id)
+	_, _ = k.db.Unscoped().Exec(ctx,
+		"INSERT INTO accounts (id, name, plan) VALUES ($1, 'x', 'free') ON CONFLICT DO NOTHING", id)
 	identity := auth.Identity{AccountID: id}
 	for s := range strings.SplitSeq(scopes, ",") {
 		identity.Scopes = append(identity.Scopes, auth.Scope(s))
@@ -75,7 +77,8 @@ type site struct {
 
 func serve(t *testing.T, c query.Config, ch clickhouse.Config, pool *postgres.Pool) (site, *query.Query) {
 	t.Helper()
-	return serveWith(t, c, query.Deps{Copies: scope.One(ch), ClickHouseHTTP: querytest.HTTP(t), Postgres: pool, Log: querytest.Log(), Registerer: prometheus.NewRegistry()})
+	return serveWith(t, c, query.Deps{Copies: scope.One(ch), ClickHouseHTTP: querytest.HTTP(t), Postgres: pool,
+		Log: querytest.Log(), Registerer: prometheus.NewRegistry()})
 }
 
 func serveWith(t *testing.T, c query.Config, d query.Deps) (site, *query.Query) {
@@ -83,7 +86,8 @@ func serveWith(t *testing.T, c query.Config, d query.Deps) (site, *query.Query) 
 	service, err := query.New(c, d)
 	require.NoError(t, err)
 	require.NoError(t, service.Live().Start(t.Context()))
-	a := api.New(api.Deps{Verifier: keys{d.Postgres}, Log: querytest.Log(), Unavailable: []func(error) bool{query.IsUnavailable}})
+	a := api.New(api.Deps{Verifier: keys{d.Postgres}, Log: querytest.Log(),
+		Unavailable: []func(error) bool{query.IsUnavailable}})
 	service.Register(a)
 	server := httptest.NewServer(a)
 	t.Cleanup(func() {
@@ -179,9 +183,11 @@ func TestEventFields(t *testing.T) {
 		TopicID: querytest.ID(t), Offset: 1,
 	}
 	bare := stored
-	bare.EventID, bare.Data, bare.IPHash, bare.UserAgent, bare.CreatedAt, bare.Offset = querytest.ID(t), nil, [16]byte{}, nil, 1772323199000, 2
+	bare.EventID, bare.Data, bare.IPHash, bare.UserAgent, bare.CreatedAt, bare.Offset = querytest.ID(t), nil,
+		[16]byte{}, nil, 1772323199000, 2
 	odd := stored // valid JSON, though not what every reader takes
-	odd.EventID, odd.Data, odd.CreatedAt, odd.Offset = querytest.ID(t), []byte(`{"a":1,"a":2,"b":"\ud800"}`), 1772323198000, 3
+	odd.EventID, odd.Data, odd.CreatedAt, odd.Offset = querytest.ID(t),
+		[]byte(`{"a":1,"a":2,"b":"\ud800"}`), 1772323198000, 3
 	querytest.Store(t, conn, stored, bare, odd)
 
 	got := s.get(stored.AccountID, "/api/v1/analytics", nil)
@@ -280,7 +286,8 @@ func TestCursorIsRefused(t *testing.T) {
 	raw, err := base64.RawURLEncoding.DecodeString(cursor)
 	require.NoError(t, err)
 	require.False(t, utf8.Valid(raw), "it tells no numbers of the log: %q", raw)
-	require.Len(t, s.list(account, values("event_type", "page_viewed", "cursor", cursor, "per_page", "3")).Data, 3, "the size may change")
+	require.Len(t, s.list(account, values("event_type", "page_viewed", "cursor", cursor, "per_page", "3")).Data, 3,
+		"the size may change")
 
 	for name, c := range map[string]struct {
 		account uuid.UUID
@@ -292,12 +299,14 @@ func TestCursorIsRefused(t *testing.T) {
 		"another account": {querytest.ID(t), values("cursor", cursor, "event_type", "page_viewed")},
 		"with a page":     {account, values("cursor", cursor, "event_type", "page_viewed", "page", "1")},
 		"cut":             {account, values("cursor", cursor[:len(cursor)-3], "event_type", "page_viewed")},
-		"in clear":        {account, values("cursor", base64.RawURLEncoding.EncodeToString([]byte(`{"l":"0123456789abcdef","c":1772000000000,"t":"01890a5d-ac96-774b-bcce-b302099a8057","p":0,"o":1,"s":1772000000000}`)), "event_type", "page_viewed")},
-		"no base64":       {account, values("cursor", "!!!", "event_type", "page_viewed")},
-		"empty":           {account, values("cursor", "", "event_type", "page_viewed")},
-		"an object":       {account, values("cursor", "e30", "event_type", "page_viewed")},
-		"long":            {account, values("cursor", strings.Repeat("A", 4096), "event_type", "page_viewed")},
-		"null":            {account, values("cursor", "bnVsbA", "event_type", "page_viewed")},
+		"in clear": {account,
+			values("cursor", base64.RawURLEncoding.EncodeToString(
+				[]byte(`{"l":"0123456789abcdef","c":1772000000000,"t":"01890a5d-ac96-774b-bcce-b302099a8057","p":0,"o":1,"s":1772000000000}`)), "event_type", "page_viewed")},
+		"no base64": {account, values("cursor", "!!!", "event_type", "page_viewed")},
+		"empty":     {account, values("cursor", "", "event_type", "page_viewed")},
+		"an object": {account, values("cursor", "e30", "event_type", "page_viewed")},
+		"long":      {account, values("cursor", strings.Repeat("A", 4096), "event_type", "page_viewed")},
+		"null":      {account, values("cursor", "bnVsbA", "event_type", "page_viewed")},
 	} {
 		got := s.get(c.account, "/api/v1/analytics", c.params)
 		code, _ := got.problem(t)
@@ -438,7 +447,8 @@ func TestWhoMayAsk(t *testing.T) {
 	t.Parallel()
 	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), enginetest.SharedPostgres(t))
 	account := querytest.ID(t)
-	for path, scope := range map[string]string{"/api/v1/analytics": "read", "/api/v1/analytics/email?email=a@b.de": "leads"} {
+	for path, scope := range map[string]string{"/api/v1/analytics": "read",
+		"/api/v1/analytics/email?email=a@b.de": "leads"} {
 		key := "Bearer " + scope + ":" + account.String()
 		others := strings.ReplaceAll("Bearer read,write,leads,webhooks,keys:"+account.String(), scope+",", "")
 		require.Equal(t, http.StatusUnauthorized, s.do("GET", "", path).status)
@@ -482,12 +492,14 @@ func TestEmailSummary(t *testing.T) {
 		},
 		TopicID: magnet,
 	})
-	got = s.get(account, "/api/v1/analytics/email", values("email", "ANN+X@example.com", "lead_magnet_id", magnet.String()))
+	got = s.get(account, "/api/v1/analytics/email", values("email", "ANN+X@example.com",
+		"lead_magnet_id", magnet.String()))
 	require.Equal(t, http.StatusOK, got.status)
 	require.JSONEq(t, `{"total_links":1,"total_views":1,"unique_lead_magnets":1,
 		"first_link_created":"2026-03-01T00:00:00.500Z","last_link_created":"2026-03-01T00:00:00.500Z",
 		"first_access":"2026-03-01T00:01:00.000Z","last_access":"2026-03-01T00:01:00.000Z"}`, string(got.body))
-	require.Contains(t, string(s.get(querytest.ID(t), "/api/v1/analytics/email", values("email", "ann+x@example.com")).body), `"total_links":0`)
+	require.Contains(t, string(s.get(querytest.ID(t), "/api/v1/analytics/email",
+		values("email", "ann+x@example.com")).body), `"total_links":0`)
 	got = s.get(account, "/api/v1/analytics/email", values("email", "ANN+X@example.com", "lead_magnet_id", "abc"))
 	require.Equal(t, 200, got.status, "there is no such lead magnet")
 	require.Contains(t, string(got.body), `"total_links":0`)
@@ -515,7 +527,8 @@ func TestClickHouseGone(t *testing.T) {
 	require.NotEmpty(t, got.header.Get("Retry-After"))
 	code, _ := got.problem(t)
 	require.Equal(t, "unavailable", code)
-	require.Equal(t, http.StatusOK, s.get(account, "/api/v1/analytics/email", values("email", "a@b.de")).status, "needs no views")
+	require.Equal(t, http.StatusOK, s.get(account, "/api/v1/analytics/email", values("email", "a@b.de")).status,
+		"needs no views")
 
 	waiting, cancel := context.WithTimeout(t.Context(), enginetest.Timeout)
 	defer cancel()
@@ -535,7 +548,8 @@ func TestClickHouseGone(t *testing.T) {
 
 func TestPostgresGone(t *testing.T) {
 	t.Parallel()
-	pool, err := postgres.Open(context.Background(), postgres.Config{URL: "postgres://unknown@127.0.0.1:1/none", MaxConns: 1})
+	pool, err := postgres.Open(context.Background(),
+		postgres.Config{URL: "postgres://unknown@127.0.0.1:1/none", MaxConns: 1})
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
 	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), pool)

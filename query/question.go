@@ -148,7 +148,8 @@ func (b *Questions) questions() (list []Question, paths []string, err error) {
 	for field, value := range single.Fields() {
 		if !value.IsZero() {
 			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-			wrong = append(wrong, problem.Field{Field: name, Message: "must not be given together with queries: put it into each of them"})
+			wrong = append(wrong,
+				problem.Field{Field: name, Message: "must not be given together with queries: put it into each of them"})
 		}
 	}
 	if len(wrong) > 0 {
@@ -171,8 +172,10 @@ func names[T ~string](list []T) []string {
 // question returns the question as package report has it.
 func (q *Question) question() report.Question {
 	return report.Question{
-		Metrics: names(q.Metrics), From: q.From, To: q.To, Timezone: q.Timezone, Interval: report.Interval(q.Interval), Dimensions: names(q.Dimensions),
-		Filters: q.Filters.conditions(), Exclude: q.Exclude.conditions(), IncludeBots: q.IncludeBots, Compare: q.Compare != "",
+		Metrics: names(q.Metrics), From: q.From, To: q.To, Timezone: q.Timezone, Interval: report.Interval(q.Interval),
+		Dimensions: names(q.Dimensions),
+		Filters:    q.Filters.conditions(), Exclude: q.Exclude.conditions(),
+		IncludeBots: q.IncludeBots, Compare: q.Compare != "",
 		OrderBy: string(q.OrderBy), Limit: q.Limit,
 	}
 }
@@ -206,6 +209,8 @@ func (q *Query) answerQuestions(ctx context.Context, in *queryInput) (*api.Answe
 
 // questionExample is shown in the description of the API, and sent by the tests of the contract.
 var questionExample = map[string]any{
-	"id": "by-day", "metrics": []string{"readers", "finish_rate"}, "from": "2026-10-01", "to": "2026-11-01", "timezone": "Europe/Berlin", "interval": "day",
-	"dimensions": []string{"utm_source"}, "filters": map[string]any{"device": []string{"mobile", "desktop"}}, "compare": "previous", "order_by": "-readers", "limit": 10,
+	"id": "by-day", "metrics": []string{"readers", "finish_rate"}, "from": "2026-10-01", "to": "2026-11-01",
+	"timezone": "Europe/Berlin", "interval": "day",
+	"dimensions": []string{"utm_source"}, "filters": map[string]any{"device": []string{"mobile", "desktop"}},
+	"compare": "previous", "order_by": "-readers", "limit": 10,
 }

@@ -20,7 +20,8 @@ func TestQuestionsThatAreRefused(t *testing.T) {
 		{"from", `"from":""`}, {"to", `"to":""`}, {"timezone", `"timezone":""`}, {"from", `"from":null`},
 		{"interval", `"interval":""`}, {"compare", `"compare":""`}, {"order_by", `"order_by":""`},
 		{"timezone", `"timezone":"Local"`}, {"timezone", `"timezone":"localtime"`}, {"timezone", `"timezone":"posixrules"`},
-		{"timezone", `"timezone":"posix/Europe/Berlin"`}, {"timezone", `"timezone":"right/Europe/Berlin"`}, {"timezone", `"timezone":"europe/berlin"`},
+		{"timezone", `"timezone":"posix/Europe/Berlin"`}, {"timezone", `"timezone":"right/Europe/Berlin"`},
+		{"timezone", `"timezone":"europe/berlin"`},
 	} {
 		r := s.question(account, fmt.Sprintf(`{"metrics":["readers"],%s}`, refused.body))
 		require.Equal(t, http.StatusUnprocessableEntity, r.status, refused.body)

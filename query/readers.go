@@ -16,7 +16,8 @@ import (
 
 func (q *Query) registerReaders(a *api.API) {
 	api.Register(a, api.Operation{
-		ID: "list-readers", Method: http.MethodGet, Path: "/api/v1/analytics/readers", Scope: auth.Leads, Tag: tag, Report: true,
+		ID: "list-readers", Method: http.MethodGet, Path: "/api/v1/analytics/readers",
+		Scope: auth.Leads, Tag: tag, Report: true,
 		Summary: "List the people who read",
 		Description: "One row per person with at least one page view: an address with all its access links. Numbers count the events that match the " +
 			"filters. Bots are excluded; excluded_bots counts their events. Follow pagination.next_cursor with the same filters and sort: all pages show the state at the first page, so that each person is listed once. The ETag stays the same as long as the list does.",
@@ -24,13 +25,15 @@ func (q *Query) registerReaders(a *api.API) {
 		Timeout: q.config.Timeout, Errors: []problem.Code{problem.ValidationError},
 	}, budgeted(q, fewerReaders, q.listReaders))
 	api.Register(a, api.Operation{
-		ID: "get-reader", Method: http.MethodGet, Path: "/api/v1/analytics/readers/{access_link_id}", Scope: auth.Leads, Tag: tag, Report: true,
+		ID: "get-reader", Method: http.MethodGet, Path: "/api/v1/analytics/readers/{access_link_id}",
+		Scope: auth.Leads, Tag: tag, Report: true,
 		Summary: "Get the story of a reader",
 		Description: "Everything known about the person behind an access link: totals and score, access links, submissions with consent, and each session with its page " +
 			"visits and downloads. For a deleted access link, its events form the story. Bots are excluded; excluded_bots counts their events.",
 		Timeout: q.config.Timeout, Errors: []problem.Code{problem.ValidationError},
 	}, budgeted(q, problem.Field{
-		Field: "access_link_id", Message: "has more events than a report may count: list them with GET /api/v1/analytics?access_link_id=…",
+		Field:   "access_link_id",
+		Message: "has more events than a report may count: list them with GET /api/v1/analytics?access_link_id=…",
 	}, q.readerStory))
 }
 
@@ -75,8 +78,11 @@ func (in *ReaderFilter) filter() (reader.Filter, error) {
 	}
 	return reader.Filter{
 		Text: in.Q, LeadMagnetID: in.LeadMagnetID, GenericLinkID: in.GenericLinkID, From: in.From, To: in.To,
-		UTMSource: in.UTMSource, ReferrerHost: in.ReferrerHost, Without: in.Without, Device: in.Device, MagnetVersion: in.MagnetVersion,
-		MinPages: in.MinPages, Reached: in.Reached, StoppedAt: in.StoppedAt, Finished: in.Finished, Downloaded: in.Downloaded, FromForm: in.FromForm, Order: reader.Order(in.Sort),
+		UTMSource: in.UTMSource, ReferrerHost: in.ReferrerHost, Without: in.Without, Device: in.Device,
+		MagnetVersion: in.MagnetVersion,
+		MinPages:      in.MinPages, Reached: in.Reached, StoppedAt: in.StoppedAt,
+		Finished: in.Finished, Downloaded: in.Downloaded,
+		FromForm: in.FromForm, Order: reader.Order(in.Sort),
 	}, nil
 }
 
@@ -173,7 +179,8 @@ func (q *Query) listReaders(ctx context.Context, in *readersInput) (*api.Answer[
 	}}, nil
 }
 
-func (q *Query) readPeople(ctx context.Context, account uuid.UUID, f reader.Filter, p api.CursorPaging) (page reader.Page, err error) {
+func (q *Query) readPeople(ctx context.Context, account uuid.UUID, f reader.Filter,
+	p api.CursorPaging) (page reader.Page, err error) {
 	if p.Cursor == "" {
 		page, err = q.readers.Page(ctx, account, f, p.Offset(), p.Limit())
 	} else {
@@ -194,6 +201,7 @@ func (q *Query) readPeople(ctx context.Context, account uuid.UUID, f reader.Filt
 
 func presentPerson(p *reader.Person) Reader {
 	return Reader{
-		PersonID: p.ID, Email: p.Email, AccessLinks: p.AccessLinks, Source: presentSource(p.Source), ReaderTotals: presentTotals(&p.Activity),
+		PersonID: p.ID, Email: p.Email, AccessLinks: p.AccessLinks, Source: presentSource(p.Source),
+		ReaderTotals: presentTotals(&p.Activity),
 	}
 }

@@ -41,7 +41,8 @@ func newReadersAccount(t *testing.T) *readersAccount {
 	}
 	a.exec("INSERT INTO accounts (id, name, plan) VALUES ($1, 'test', 'team')", a.account)
 	a.exec("INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'Guide')", a.magnet, a.account)
-	a.exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug, collect_name) VALUES ($1, $2, $3, $4, true)", a.generic, a.account, a.magnet, "s-"+a.generic.String())
+	a.exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug, collect_name) VALUES ($1, $2, $3, $4, true)",
+		a.generic, a.account, a.magnet, "s-"+a.generic.String())
 	a.exec(`INSERT INTO submissions (id, account_id, generic_link_id, email, email_key, name, utm, referrer, consent_text, privacy_url, consented_at, submitted_at)
 		VALUES ($1, $2, $3, 'Ada@Example.com', 'ada@example.com', 'Ada', '{"utm_source":"news"}', 'https://search.example/x', 'I agree', 'https://example.com/p',
 			'2026-03-01T10:00:00Z', '2026-03-01T10:00:00Z')`, a.submission, a.account, a.generic)
@@ -54,7 +55,8 @@ func newReadersAccount(t *testing.T) *readersAccount {
 		VALUES ('%s', '%s', '%s', '%s', '%s', 'news', 'https://search.example/x', '2026-03-01 10:00:00', 1)`, a.submission, a.account, a.magnet, a.generic, a.ada)))
 	require.NoError(t, conn.Exec(context.Background(), fmt.Sprintf(`INSERT INTO lodestone.access_links (id, account_id, lead_magnet_id, person_id, source, created_at, version)
 		VALUES ('%s', '%s', '%s', '%s', 'mail', '2026-03-01 10:00:01', 1)`, a.link, a.account, a.magnet, a.ada)))
-	require.NoError(t, conn.Exec(context.Background(), fmt.Sprintf("INSERT INTO lodestone.magnet_versions VALUES ('%s', '%s', 1, 2, 1)", a.account, a.magnet)))
+	require.NoError(t, conn.Exec(context.Background(),
+		fmt.Sprintf("INSERT INTO lodestone.magnet_versions VALUES ('%s', '%s', 1, 2, 1)", a.account, a.magnet)))
 	return a
 }
 
@@ -70,12 +72,15 @@ func (a *readersAccount) store(link uuid.UUID, kind event.Type, page uint32, at 
 	querytest.Store(a.t, querytest.Conn(a.t), a.row(link, kind, page, at, bot))
 }
 
-func (a *readersAccount) row(link uuid.UUID, kind event.Type, page uint32, at time.Time, bot string) querytest.StoredEvent {
+func (a *readersAccount) row(link uuid.UUID, kind event.Type, page uint32, at time.Time,
+	bot string) querytest.StoredEvent {
 	a.t.Helper()
 	a.offset++
 	return querytest.StoredEvent{Event: event.Event{
-		AccountID: a.account, LeadMagnetID: a.magnet, GenericLinkID: a.generic, AccessLinkID: link, SessionID: link, EventID: querytest.ID(a.t),
-		Type: kind, MagnetVersion: 1, Page: page, DurationMS: page * 30_000, UserAgent: []byte("Mozilla/5.0 (iPhone)"), Bot: bot,
+		AccountID: a.account, LeadMagnetID: a.magnet, GenericLinkID: a.generic, AccessLinkID: link,
+		SessionID: link, EventID: querytest.ID(a.t),
+		Type: kind, MagnetVersion: 1, Page: page, DurationMS: page * 30_000,
+		UserAgent: []byte("Mozilla/5.0 (iPhone)"), Bot: bot,
 		CreatedAt: at.UnixMilli(), ReceivedAt: at.UnixMilli(),
 	}, TopicID: a.account, Offset: a.offset}
 }
@@ -133,13 +138,15 @@ func TestReaders(t *testing.T) {
 
 	// Another account sees none of it.
 	stranger := querytest.ID(t)
-	for _, params := range []url.Values{nil, {"q": {"ada"}}, {"lead_magnet_id": {a.magnet.String()}}, {"generic_link_id": {a.generic.String()}}} {
+	for _, params := range []url.Values{nil, {"q": {"ada"}}, {"lead_magnet_id": {a.magnet.String()}},
+		{"generic_link_id": {a.generic.String()}}} {
 		_, body = s.ask(stranger, readersPath, params)
 		require.Equal(t, []any{}, body["data"])
 		require.Zero(t, body["excluded_bots"])
 	}
 	for _, account := range []uuid.UUID{stranger, a.account} {
-		got := s.get(account, readersPath+"/"+map[bool]uuid.UUID{true: a.link, false: querytest.ID(t)}[account == stranger].String(), nil)
+		got := s.get(account, readersPath+"/"+map[bool]uuid.UUID{true: a.link,
+			false: querytest.ID(t)}[account == stranger].String(), nil)
 		require.Equal(t, http.StatusNotFound, got.status)
 		code, _ := got.problem(t)
 		require.Equal(t, "not_found", code)
@@ -153,7 +160,8 @@ func TestReadersTakeTheScopeLeads(t *testing.T) {
 	a := newReadersAccount(t)
 	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), a.pool)
 	for _, path := range []string{readersPath, readersPath + "/" + a.link.String()} {
-		require.Equal(t, http.StatusForbidden, s.do("GET", "Bearer read,write,webhooks,keys:"+a.account.String(), path).status)
+		require.Equal(t, http.StatusForbidden,
+			s.do("GET", "Bearer read,write,webhooks,keys:"+a.account.String(), path).status)
 		require.Equal(t, http.StatusOK, s.do("GET", "Bearer leads:"+a.account.String(), path).status)
 	}
 }
@@ -241,7 +249,8 @@ func TestReadersAreNotSentAgain(t *testing.T) {
 	a.store(querytest.ID(t), event.PageViewed, 1, at, "")
 	a.store(a.link, event.PageViewed, 1, at, "")
 	for _, path := range []string{readersPath + "?per_page=1", readersPath + "/" + a.link.String()} {
-		tag := s.get(a.account, strings.TrimSuffix(path, "?per_page=1"), map[bool]url.Values{true: {"per_page": {"1"}}}[strings.Contains(path, "?")]).header.Get("ETag")
+		tag := s.get(a.account, strings.TrimSuffix(path, "?per_page=1"),
+			map[bool]url.Values{true: {"per_page": {"1"}}}[strings.Contains(path, "?")]).header.Get("ETag")
 		require.Regexp(t, `^W/"[0-9a-f]{16}"$`, tag)
 		again := func() int {
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+path, nil)

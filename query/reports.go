@@ -17,12 +17,14 @@ func (q *Query) registerReports(a *api.API) {
 	operation := func(name, path, summary, description string) api.Operation {
 		return api.Operation{
 			ID: name, Method: http.MethodGet, Path: "/api/v1/analytics/" + path, Scope: auth.Read, Tag: tag, Report: true,
-			Errors: []problem.Code{problem.ValidationError}, Summary: summary, Description: description, Timeout: q.config.Timeout,
+			Errors: []problem.Code{problem.ValidationError}, Summary: summary,
+			Description: description, Timeout: q.config.Timeout,
 		}
 	}
 	api.Register(a, operation("get-funnel", "funnel", "Report how many people reach each step",
 		"From views of landing pages to the end of the document. Counts views and submissions of the period, and what the people who "+
-			"submitted did until as_of. Bots are excluded. The ETag stays the same as long as the numbers do."), budgeted(q, askFor("from", "less time, or for one lead magnet"), q.funnelReport))
+			"submitted did until as_of. Bots are excluded. The ETag stays the same as long as the numbers do."),
+		budgeted(q, askFor("from", "less time, or for one lead magnet"), q.funnelReport))
 	api.Register(a, operation("get-retention", "retention", "Report which readers return",
 		"Readers of a lead magnet by the time of their first page view, and how many of them read again in each later interval. Bots are excluded."), budgeted(q, askFor("from", "later readers"), q.retentionReport))
 	api.Register(a, operation("get-current-readers", "now", "List who reads now",
@@ -36,12 +38,14 @@ func (q *Query) registerReports(a *api.API) {
 //
 // A report that takes more memory than a request may is refused in the same way everywhere: less
 // names the field that asks for less, and how.
-func budgeted[In, Out any](q *Query, less problem.Field, answer func(context.Context, *In) (*api.Answer[Out], error)) func(context.Context, *In) (*api.Answer[Out], error) {
+func budgeted[In, Out any](q *Query, less problem.Field, answer func(context.Context, *In) (*api.Answer[Out],
+	error)) func(context.Context, *In) (*api.Answer[Out], error) {
 	return func(ctx context.Context, in *In) (*api.Answer[Out], error) {
 		account := auth.From(ctx).AccountID
 		if wait := q.budget.Wait(ctx, account); wait > 0 {
-			return nil, problem.New(problem.RateLimited, "Reports of this account have used up the processor time of this minute. Wait for the time that Retry-After "+
-				"gives, in seconds, and ask for less: a shorter range, fewer metrics of distinct things.").RetryAfter(wait)
+			return nil, problem.New(problem.RateLimited,
+				"Reports of this account have used up the processor time of this minute. Wait for the time that Retry-After "+
+					"gives, in seconds, and ask for less: a shorter range, fewer metrics of distinct things.").RetryAfter(wait)
 		}
 		ctx, use := scope.WithUse(ctx)
 		out, err := answer(ctx, in)

@@ -48,7 +48,8 @@ func newReporting(t *testing.T) *reporting {
 		require.NoError(t, err)
 	}
 	require.NoError(t, querytest.Conn(t).Exec(context.Background(),
-		"INSERT INTO lodestone.access_links (id, account_id, lead_magnet_id, source, version) VALUES (?, ?, ?, 'api', 1)", r.link, r.account, r.magnet))
+		"INSERT INTO lodestone.access_links (id, account_id, lead_magnet_id, source, version) VALUES (?, ?, ?, 'api', 1)",
+		r.link, r.account, r.magnet))
 	return r
 }
 
@@ -56,7 +57,8 @@ func newReporting(t *testing.T) *reporting {
 func (r *reporting) view(at time.Time, page uint32) {
 	r.t.Helper()
 	querytest.Store(r.t, querytest.Conn(r.t), querytest.StoredEvent{Event: event.Event{
-		AccountID: r.account, LeadMagnetID: r.magnet, AccessLinkID: r.link, SessionID: r.link, EventID: querytest.ID(r.t), Type: event.PageViewed, MagnetVersion: 1,
+		AccountID: r.account, LeadMagnetID: r.magnet, AccessLinkID: r.link, SessionID: r.link, EventID: querytest.ID(r.t),
+		Type: event.PageViewed, MagnetVersion: 1,
 		Page: page, DurationMS: 2000, CreatedAt: at.UnixMilli(), ReceivedAt: at.UnixMilli(),
 	}, TopicID: r.account, Offset: r.stored})
 	r.stored++
@@ -96,7 +98,8 @@ func (r *reporting) again(path, tag string) int {
 
 func (r *reporting) send(method, path, tag, body string) answer {
 	r.t.Helper()
-	request, err := http.NewRequestWithContext(r.t.Context(), method, r.url+"/api/v1/analytics/"+path, strings.NewReader(body))
+	request, err := http.NewRequestWithContext(r.t.Context(), method,
+		r.url+"/api/v1/analytics/"+path, strings.NewReader(body))
 	require.NoError(r.t, err)
 	request.Header.Set("Authorization", r.key("read"))
 	request.Header.Set("If-None-Match", tag)
@@ -125,10 +128,12 @@ func TestFunnelReport(t *testing.T) {
 	r.view(at, 1)
 	body, tag := r.ask(r.key("read"), "funnel")
 	step := func(name string, count int) any {
-		return map[string]any{"step": name, "count": float64(count), "from_form": 0.0, "rate": nil, "total_rate": nil, "median_seconds": nil}
+		return map[string]any{"step": name, "count": float64(count), "from_form": 0.0, "rate": nil,
+			"total_rate": nil, "median_seconds": nil}
 	}
 	require.Equal(t, map[string]any{"excluded_bots": 0.0, "data": []any{
-		step("link_view", 0), step("submission", 0), step("verified", 0), step("opened", 1), step("finished", 0), step("downloaded", 0),
+		step("link_view", 0), step("submission", 0), step("verified", 0), step("opened", 1),
+		step("finished", 0), step("downloaded", 0),
 	}}, body)
 	r.notSentAgain("funnel", tag, func() {
 		require.NoError(t, querytest.Conn(t).Exec(context.Background(),
@@ -140,7 +145,8 @@ func TestFunnelReport(t *testing.T) {
 	}
 	require.InDelta(t, 1, opened("lead_magnet_id="+r.magnet.String()), 0)
 	for _, query := range []string{
-		"lead_magnet_id=" + r.link.String(), "generic_link_id=" + r.link.String(), "utm_source=x", "utm_medium=x", "utm_campaign=x", "utm_content=x", "utm_term=it%27s",
+		"lead_magnet_id=" + r.link.String(), "generic_link_id=" + r.link.String(), "utm_source=x", "utm_medium=x",
+		"utm_campaign=x", "utm_content=x", "utm_term=it%27s",
 		"from=2026-03-01T12:00:01Z", "to=2026-03-01T12:00:00Z",
 	} {
 		require.Zero(t, opened(query), query)
@@ -166,8 +172,10 @@ func TestRetentionReport(t *testing.T) {
 	returned := cohort["returned"].([]any)
 	delete(cohort, "returned")
 	require.Equal(t, map[string]any{"cohort": "2026-03-23T00:00:00+01:00", "size": 1.0}, cohort)
-	require.Equal(t, map[string]any{"after": 1.0, "time": "2026-03-30T00:00:00+02:00", "readers": 1.0, "rate": 1.0}, returned[0])
-	require.Equal(t, map[string]any{"after": 2.0, "time": "2026-04-06T00:00:00+02:00", "readers": 0.0, "rate": 0.0}, returned[1])
+	require.Equal(t, map[string]any{"after": 1.0, "time": "2026-03-30T00:00:00+02:00", "readers": 1.0, "rate": 1.0},
+		returned[0])
+	require.Equal(t, map[string]any{"after": 2.0, "time": "2026-04-06T00:00:00+02:00", "readers": 0.0, "rate": 0.0},
+		returned[1])
 	last := returned[len(returned)-1].(map[string]any)
 	require.Equal(t, true, last["partial"], "this week is not over")
 	r.notSentAgain(path, tag, func() { r.view(time.Date(2026, 4, 7, 0, 0, 0, 0, time.UTC), 1) })
@@ -180,8 +188,10 @@ func TestRetentionReport(t *testing.T) {
 	require.Equal(t, []any{}, body["data"], "another account sees nothing")
 	magnet := r.magnet.String()
 	r.refused("retention", map[string]url.Values{
-		"lead_magnet_id": {}, "by": {"lead_magnet_id": {magnet}, "by": {"hour"}}, "timezone": {"lead_magnet_id": {magnet}, "timezone": {"posix/Europe/Berlin"}},
-		"from": {"lead_magnet_id": {magnet}, "from": {"2026-03-02"}, "to": {"2026-03-02"}}, "to": {"lead_magnet_id": {magnet}, "to": {"yesterday"}},
+		"lead_magnet_id": {}, "by": {"lead_magnet_id": {magnet}, "by": {"hour"}}, "timezone": {"lead_magnet_id": {magnet},
+			"timezone": {"posix/Europe/Berlin"}},
+		"from": {"lead_magnet_id": {magnet}, "from": {"2026-03-02"}, "to": {"2026-03-02"}},
+		"to":   {"lead_magnet_id": {magnet}, "to": {"yesterday"}},
 	})
 }
 
@@ -198,7 +208,8 @@ func TestNowReport(t *testing.T) {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	r.view(now.Add(-30*time.Minute), 1)
 	body, _ := r.ask(r.key("read,leads"), "now")
-	require.Equal(t, map[string]any{"data": []any{}, "readers": 0.0, "excluded_bots": 0.0, "labels": map[string]any{}}, body)
+	require.Equal(t, map[string]any{"data": []any{}, "readers": 0.0, "excluded_bots": 0.0, "labels": map[string]any{}},
+		body)
 	r.view(now, 3)
 	body, tag := r.ask(r.key("read"), "now")
 	format := func(at time.Time) string { return at.Format("2006-01-02T15:04:05.000Z") }
@@ -215,7 +226,8 @@ func TestNowReport(t *testing.T) {
 	r.notSentAgain("now", tag, func() { r.view(now.Add(time.Second), 4) })
 	body, _ = r.ask("Bearer read:"+querytest.ID(t).String(), "now")
 	require.Empty(t, body["data"], "another account sees nothing")
-	r.refused("now", map[string]url.Values{"minutes": {"minutes": {"61"}}, "lead_magnet_id": {"lead_magnet_id": {r.magnet.String()}}})
+	r.refused("now", map[string]url.Values{"minutes": {"minutes": {"61"}},
+		"lead_magnet_id": {"lead_magnet_id": {r.magnet.String()}}})
 }
 
 func TestQuestionSchema(t *testing.T) {
@@ -229,8 +241,10 @@ func TestQuestionSchema(t *testing.T) {
 		}
 	}
 	require.Equal(t, []any{"hour", "day", "week", "month"}, body["intervals"])
-	require.Equal(t, map[string]any{"queries": 20.0, "metrics": 20.0, "dimensions": 2.0, "values": 1000.0, "limit": 1000.0, "intervals": 2000.0, "rows": 20000.0}, body["limits"])
-	for name, kind := range map[string]string{"link_views": "sum", "visitors": "distinct", "attentive": "distinct", "open_rate": "rate", "p90_page_ms": "quantile"} {
+	require.Equal(t, map[string]any{"queries": 20.0, "metrics": 20.0, "dimensions": 2.0, "values": 1000.0, "limit": 1000.0,
+		"intervals": 2000.0, "rows": 20000.0}, body["limits"])
+	for name, kind := range map[string]string{"link_views": "sum", "visitors": "distinct", "attentive": "distinct",
+		"open_rate": "rate", "p90_page_ms": "quantile"} {
 		require.Equal(t, kind, byName[name]["kind"], name)
 	}
 	require.Equal(t, "ms", byName["reading_ms"]["unit"])
@@ -243,14 +257,16 @@ func TestQuestionSchema(t *testing.T) {
 	require.Contains(t, byName["device"]["values"], "tablet")
 	require.Equal(t, "include_bots", byName["bot"]["requires"])
 	weekday := byName["weekday"]
-	require.Equal(t, []any{"number", 1.0, 7.0, []any{}}, []any{weekday["type"], weekday["minimum"], weekday["maximum"], weekday["values"]})
+	require.Equal(t, []any{"number", 1.0, 7.0, []any{}}, []any{weekday["type"], weekday["minimum"],
+		weekday["maximum"], weekday["values"]})
 	require.Equal(t, true, byName["utm_source"]["nullable"])
 	require.Equal(t, []any{"events"}, byName["event_type"]["metrics"])
 
 	// Every dimension is a filter, with a list of values.
 	for _, d := range body["dimensions"].([]any) {
 		name := d.(map[string]any)["name"].(string)
-		text, err := json.Marshal(map[string]any{"metrics": []any{d.(map[string]any)["metrics"].([]any)[0]}, "include_bots": true, "filters": map[string]any{name: []any{}}})
+		text, err := json.Marshal(map[string]any{"metrics": []any{d.(map[string]any)["metrics"].([]any)[0]},
+			"include_bots": true, "filters": map[string]any{name: []any{}}})
 		require.NoError(t, err)
 		got := r.send(http.MethodPost, "query", "", string(text))
 		require.Equal(t, http.StatusUnprocessableEntity, got.status)

@@ -65,16 +65,20 @@ func (q *Query) retentionReport(ctx context.Context, in *retentionInput) (*api.A
 		return nil, err
 	}
 	found, err := q.reports.Retention(ctx, auth.From(ctx).AccountID, report.RetentionQuestion{
-		LeadMagnetID: in.LeadMagnetID, By: report.Interval(in.By), Timezone: in.Timezone, From: in.From, To: in.To, AsOf: asOf,
+		LeadMagnetID: in.LeadMagnetID, By: report.Interval(in.By), Timezone: in.Timezone,
+		From: in.From, To: in.To, AsOf: asOf,
 	})
 	if err != nil {
 		return nil, parameterError(err)
 	}
-	answer := RetentionReport{Data: make([]Cohort, len(found.Cohorts)), ExcludedBots: found.ExcludedBots, AsOf: api.TimeOf(asOf)}
+	answer := RetentionReport{Data: make([]Cohort, len(found.Cohorts)),
+		ExcludedBots: found.ExcludedBots, AsOf: api.TimeOf(asOf)}
 	for i, c := range found.Cohorts {
-		shown := Cohort{Cohort: c.Start.Format(time.RFC3339), Partial: c.Partial, Size: c.Readers, Returned: make([]Return, len(c.Returns))}
+		shown := Cohort{Cohort: c.Start.Format(time.RFC3339), Partial: c.Partial, Size: c.Readers,
+			Returned: make([]Return, len(c.Returns))}
 		for j, r := range c.Returns {
-			shown.Returned[j] = Return{r.After, r.Start.Format(time.RFC3339), r.Partial, r.Readers, float64(r.Readers) / float64(c.Readers)}
+			shown.Returned[j] = Return{r.After, r.Start.Format(time.RFC3339), r.Partial, r.Readers,
+				float64(r.Readers) / float64(c.Readers)}
 		}
 		answer.Data[i] = shown
 	}

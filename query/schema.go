@@ -75,19 +75,22 @@ func (q *Query) questionSchema(context.Context, *struct{}) (*api.Answer[Question
 	s := QuestionSchema{
 		Intervals: typed[intervalName](intervalName("").EnumValues()),
 		Limits: QuestionLimits{
-			Queries: maxItems[Questions]("Queries"), Metrics: maxItems[Question]("Metrics"), Dimensions: maxItems[Question]("Dimensions"),
-			Values: maxItems[Values]("Device"), Limit: report.MaxLimit, Intervals: report.MaxIntervals, Rows: report.MaxRows,
+			Queries: maxItems[Questions]("Queries"), Metrics: maxItems[Question]("Metrics"),
+			Dimensions: maxItems[Question]("Dimensions"),
+			Values:     maxItems[Values]("Device"), Limit: report.MaxLimit, Intervals: report.MaxIntervals, Rows: report.MaxRows,
 		},
 	}
 	for _, m := range described.Metrics {
-		shown := Metric{metricName(m.Name), m.Description, metricKind(m.Kind), nil, m.Nullable, typed[dimensionName](m.Dimensions)}
+		shown := Metric{metricName(m.Name), m.Description, metricKind(m.Kind), nil, m.Nullable,
+			typed[dimensionName](m.Dimensions)}
 		if m.IsTime {
 			shown.Unit = new(milliseconds)
 		}
 		s.Metrics = append(s.Metrics, shown)
 	}
 	for _, d := range described.Dimensions {
-		shown := Dimension{Name: dimensionName(d.Name), Type: dimensionType(d.Type), Nullable: d.Nullable, Metrics: typed[metricName](d.Metrics)}
+		shown := Dimension{Name: dimensionName(d.Name), Type: dimensionType(d.Type), Nullable: d.Nullable,
+			Metrics: typed[metricName](d.Metrics)}
 		if d.NeedsBots {
 			shown.Requires = new("include_bots")
 		}

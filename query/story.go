@@ -128,13 +128,16 @@ func (q *Query) readerStory(ctx context.Context, in *storyInput) (*api.Answer[Re
 		return nil, err
 	}
 	story := ReaderStory{
-		AccessLinkID: in.ID, PersonID: s.ID, Email: s.Email, Source: presentSource(s.Source), Totals: presentTotals(&s.Activity),
-		AccessLinks: make([]ReaderLink, len(s.Links)), Submissions: make([]ReaderSubmission, len(s.Submissions)), Sessions: make([]ReaderSession, len(s.Sessions)),
+		AccessLinkID: in.ID, PersonID: s.ID, Email: s.Email, Source: presentSource(s.Source),
+		Totals:      presentTotals(&s.Activity),
+		AccessLinks: make([]ReaderLink, len(s.Links)), Submissions: make([]ReaderSubmission, len(s.Submissions)),
+		Sessions:  make([]ReaderSession, len(s.Sessions)),
 		Truncated: s.Truncated, ExcludedBots: s.ExcludedBots, AsOf: api.TimeOf(s.AsOf),
 	}
 	for i, l := range s.Links {
 		story.AccessLinks[i] = ReaderLink{
-			l.ID, l.LeadMagnetID, l.GenericLinkID, l.SubmissionID, l.Source, l.IsActive, l.MaxViews, api.OptionalTime(l.ExpiresAt), api.TimeOf(l.CreatedAt),
+			l.ID, l.LeadMagnetID, l.GenericLinkID, l.SubmissionID, l.Source, l.IsActive, l.MaxViews,
+			api.OptionalTime(l.ExpiresAt), api.TimeOf(l.CreatedAt),
 		}
 	}
 	for i := range s.Submissions {
@@ -158,7 +161,8 @@ func (q *Query) readerStory(ctx context.Context, in *storyInput) (*api.Answer[Re
 
 func presentSubmission(s *store.SubmissionsOfReaderRow) (ReaderSubmission, error) {
 	shown := ReaderSubmission{
-		ID: s.ID, GenericLinkID: s.GenericLinkID, LeadMagnetID: s.LeadMagnetID, Email: s.Email, State: ready, Verified: s.Verified,
+		ID: s.ID, GenericLinkID: s.GenericLinkID, LeadMagnetID: s.LeadMagnetID, Email: s.Email,
+		State: ready, Verified: s.Verified,
 		VerifiedAt: api.OptionalTime(s.VerifiedAt), SubmittedAt: api.TimeOf(s.SubmittedAt), Referrer: s.Referrer,
 		ConsentedAt: api.OptionalTime(s.ConsentedAt), ConsentText: s.ConsentText, PrivacyURL: s.PrivacyURL,
 	}
@@ -181,8 +185,9 @@ func presentSubmission(s *store.SubmissionsOfReaderRow) (ReaderSubmission, error
 
 func presentSession(s *reader.Session) ReaderSession {
 	shown := ReaderSession{
-		SessionID: s.ID, AccessLinkID: s.AccessLinkID, LeadMagnetID: s.LeadMagnetID, StartedAt: api.TimeOf(s.Started), LastEventAt: api.TimeOf(s.Last),
-		Device: s.Device, UserAgent: orNull(s.UserAgent), PageViews: s.PageViews, Pages: s.Pages, ReadingMS: s.ReadingMS,
+		SessionID: s.ID, AccessLinkID: s.AccessLinkID, LeadMagnetID: s.LeadMagnetID, StartedAt: api.TimeOf(s.Started),
+		LastEventAt: api.TimeOf(s.Last),
+		Device:      s.Device, UserAgent: orNull(s.UserAgent), PageViews: s.PageViews, Pages: s.Pages, ReadingMS: s.ReadingMS,
 		Visits: make([]PageVisit, len(s.Visits)), Downloads: make([]ReaderDownload, len(s.Downloads)),
 	}
 	for i, v := range s.Visits {
@@ -199,13 +204,15 @@ func presentSession(s *reader.Session) ReaderSession {
 
 func presentSource(s reader.Source) ReaderSource {
 	return ReaderSource{
-		orNull(s.UTMSource), orNull(s.UTMMedium), orNull(s.UTMCampaign), orNull(s.UTMContent), orNull(s.UTMTerm), orNull(s.ReferrerHost),
+		orNull(s.UTMSource), orNull(s.UTMMedium), orNull(s.UTMCampaign), orNull(s.UTMContent),
+		orNull(s.UTMTerm), orNull(s.ReferrerHost),
 	}
 }
 
 func presentTotals(a *reader.Activity) ReaderTotals {
 	t := ReaderTotals{
-		Magnets: a.Magnets, Sessions: a.Sessions, Pages: a.Pages, PageViews: a.PageViews, ReadingMS: a.ReadingMS, Finished: a.Finished, Downloads: a.Downloads,
+		Magnets: a.Magnets, Sessions: a.Sessions, Pages: a.Pages, PageViews: a.PageViews, ReadingMS: a.ReadingMS,
+		Finished: a.Finished, Downloads: a.Downloads,
 	}
 	if t.Magnets == nil {
 		t.Magnets = []uuid.UUID{}

@@ -46,7 +46,8 @@ func run(ctx context.Context) error {
 	given := &config.Files{Getenv: os.Getenv}
 	command := kong.Parse(&commands{}, kong.Name("lodestone-lab"), kong.Description("Measure Lodestone, and break it."),
 		kong.Bind(given),
-		kong.DefaultEnvars(config.EnvPrefix), kong.Resolvers(given), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))
+		kong.DefaultEnvars(config.EnvPrefix), kong.Resolvers(given),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))
 	var errs []error
 	for _, p := range given.Problems {
 		errs = append(errs, p)

@@ -66,7 +66,8 @@ func dependencies(ctx context.Context, source string) (all []dependency, modules
 			return err
 		}
 		switch name := e.Name(); {
-		case e.IsDir() && (name == "node_modules" || strings.HasPrefix(name, ".") && path != source || name == "bin" || name == "data"):
+		case e.IsDir() && (name == "node_modules" || strings.HasPrefix(name, ".") && path != source ||
+			name == "bin" || name == "data"):
 			return filepath.SkipDir
 		case name == "go.mod":
 			modules = append(modules, filepath.Dir(path))
@@ -82,7 +83,9 @@ func dependencies(ctx context.Context, source string) (all []dependency, modules
 }
 
 func goModule(ctx context.Context, dir string, add func(dependency)) error {
-	list := exec.CommandContext(ctx, "go", "list", "-deps", "-test", "-f", "{{with .Module}}{{if not .Main}}{{with .Replace}}{{else}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}{{end}}{{end}}", "./...", "tool")
+	list := exec.CommandContext(ctx, "go", "list", "-deps", "-test", "-f",
+		"{{with .Module}}{{if not .Main}}{{with .Replace}}{{else}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}{{end}}{{end}}",
+		"./...", "tool")
 	var printed strings.Builder // also that there are no tools
 	list.Dir, list.Stderr = dir, &printed
 	out, err := list.Output()
@@ -147,11 +150,14 @@ func requirements(path, cache string, add func(dependency)) error {
 // installed returns the licence that an installed Python package names, or "".
 func installed(cache, name, version string) string {
 	plain := strings.NewReplacer("-", "_", ".", "_").Replace(name)
-	found, err := filepath.Glob(filepath.Join(cache, "*", "*", "lib", "python*", "site-packages", "*-"+version+".dist-info", "METADATA"))
+	found, err := filepath.Glob(filepath.Join(cache, "*", "*", "lib", "python*", "site-packages",
+		"*-"+version+".dist-info", "METADATA"))
 	if err != nil {
 		return ""
 	}
-	more, _ := filepath.Glob(filepath.Join(cache, "*", "lib", "python*", "site-packages", "*-"+version+".dist-info", "METADATA")) // the pattern is good
+	// the pattern is good
+	more, _ := filepath.Glob(filepath.Join(cache, "*", "lib", "python*", "site-packages",
+		"*-"+version+".dist-info", "METADATA"))
 	for _, file := range append(found, more...) {
 		folder := strings.TrimSuffix(filepath.Base(filepath.Dir(file)), "-"+version+".dist-info")
 		if !strings.EqualFold(strings.NewReplacer("-", "_", ".", "_").Replace(folder), plain) {
@@ -175,8 +181,10 @@ func installed(cache, name, version string) string {
 // pythonLicence turns the words of classifiers into identifiers of SPDX.
 func pythonLicence(text string) string {
 	for words, id := range map[string]string{
-		"MIT License": "MIT", "Apache Software License": "Apache-2.0", "BSD License": "BSD-3-Clause", "3-Clause BSD License": "BSD-3-Clause", "BSD": "BSD-3-Clause", "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
-		"ISC License (ISCL)": "ISC", "Python Software Foundation License": "PSF-2.0", "Apache 2.0": "Apache-2.0", "Apache License 2.0": "Apache-2.0",
+		"MIT License": "MIT", "Apache Software License": "Apache-2.0", "BSD License": "BSD-3-Clause",
+		"3-Clause BSD License": "BSD-3-Clause", "BSD": "BSD-3-Clause", "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
+		"ISC License (ISCL)": "ISC", "Python Software Foundation License": "PSF-2.0", "Apache 2.0": "Apache-2.0",
+		"Apache License 2.0": "Apache-2.0",
 	} {
 		if text == words {
 			return id
@@ -187,7 +195,8 @@ func pythonLicence(text string) string {
 
 // licences are those that we take.
 var licences = []string{
-	"MIT", "MIT-0", "BSD", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "ISC", "MPL-2.0", "0BSD", "BlueOak-1.0.0", "CC0-1.0", "CC-BY-4.0", "Unlicense", "Python-2.0",
+	"MIT", "MIT-0", "BSD", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "ISC", "MPL-2.0", "0BSD", "BlueOak-1.0.0",
+	"CC0-1.0", "CC-BY-4.0", "Unlicense", "Python-2.0",
 	"PSF-2.0", "Zlib", "PostgreSQL",
 }
 
@@ -202,7 +211,8 @@ func (d dependency) allowed() bool {
 // allowed judges an expression of SPDX: one side of each OR, and both of each AND.
 func allowed(expression string) bool {
 	expression = strings.TrimSpace(expression)
-	for strings.HasPrefix(expression, "(") && strings.HasSuffix(expression, ")") && !strings.Contains(expression[1:len(expression)-1], "(") {
+	for strings.HasPrefix(expression, "(") && strings.HasSuffix(expression, ")") &&
+		!strings.Contains(expression[1:len(expression)-1], "(") {
 		expression = expression[1 : len(expression)-1]
 	}
 	if either := strings.Split(expression, " OR "); len(either) > 1 {
@@ -217,10 +227,14 @@ func allowed(expression string) bool {
 // phrases are words of licences' texts. Those that we do not take come first: a file may have
 // several.
 var phrases = []struct{ words, id string }{
-	{"gnu affero general public license", "AGPL"}, {"gnu lesser general public license", "LGPL"}, {"gnu general public license", "GPL"}, {"business source license", "BUSL"},
-	{"server side public license", "SSPL"}, {"mozilla public license", "MPL-2.0"}, {"apache license", "Apache-2.0"}, {"permission is hereby granted, free of charge", "MIT"},
-	{"redistribution and use in source and binary forms", "BSD"}, {"permission to use, copy, modify, and/or distribute this software", "ISC"},
-	{"permission to use, copy, modify, and distribute this software", "ISC"}, {"free and unencumbered software released into the public domain", "Unlicense"},
+	{"gnu affero general public license", "AGPL"}, {"gnu lesser general public license", "LGPL"},
+	{"gnu general public license", "GPL"}, {"business source license", "BUSL"},
+	{"server side public license", "SSPL"}, {"mozilla public license", "MPL-2.0"}, {"apache license", "Apache-2.0"},
+	{"permission is hereby granted, free of charge", "MIT"},
+	{"redistribution and use in source and binary forms", "BSD"},
+	{"permission to use, copy, modify, and/or distribute this software", "ISC"},
+	{"permission to use, copy, modify, and distribute this software", "ISC"},
+	{"free and unencumbered software released into the public domain", "Unlicense"},
 	{"cc0 1.0 universal", "CC0-1.0"}, {"creative commons zero", "CC0-1.0"},
 }
 
@@ -232,7 +246,8 @@ func licenceOf(dir string) (string, error) {
 	}
 	for _, e := range entries {
 		name := strings.ToLower(e.Name())
-		if e.IsDir() || !strings.HasPrefix(name, "licen") && !strings.HasPrefix(name, "copying") && !strings.HasPrefix(name, "unlicense") {
+		if e.IsDir() || !strings.HasPrefix(name, "licen") && !strings.HasPrefix(name, "copying") &&
+			!strings.HasPrefix(name, "unlicense") {
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
@@ -285,7 +300,8 @@ func (c auditCommand) vulnerabilities(ctx context.Context, modules []string, all
 }
 
 // noAnswer are words of tools that could not ask their database.
-var noAnswer = regexp.MustCompile(`(?i)no such host|connection refused|i/o timeout|EAI_AGAIN|ENOTFOUND|ECONNREFUSED|endpoint is being retired|audit endpoint returned an error|405|403 Forbidden|fetching vulnerabilities|network`)
+var noAnswer = regexp.MustCompile(
+	`(?i)no such host|connection refused|i/o timeout|EAI_AGAIN|ENOTFOUND|ECONNREFUSED|endpoint is being retired|audit endpoint returned an error|405|403 Forbidden|fetching vulnerabilities|network`)
 
 // run runs a tool that fails if it finds something.
 func (c auditCommand) run(ctx context.Context, dir, what, tool string, args ...string) (found int) {

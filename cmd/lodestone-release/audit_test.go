@@ -27,7 +27,8 @@ func TestLicences(t *testing.T) {
 
 func TestLicencesThatWeDoNotTake(t *testing.T) {
 	t.Parallel()
-	for _, expression := range []string{"", "GPL-3.0", "MIT AND GPL-3.0-only", "SEE LICENSE IN LICENSE", "AGPL-3.0-only OR BUSL-1.1"} {
+	for _, expression := range []string{"", "GPL-3.0", "MIT AND GPL-3.0-only", "SEE LICENSE IN LICENSE",
+		"AGPL-3.0-only OR BUSL-1.1"} {
 		require.False(t, allowed(expression), expression)
 	}
 	for _, expression := range []string{"MIT", "(MIT OR CC0-1.0)", "GPL-2.0 OR MIT", "MIT AND ISC"} {

@@ -26,7 +26,8 @@ type bomCommand struct {
 // Run writes what is in a program, as CycloneDX: the modules of Go that the linker recorded, and
 // the npm packages of the front-ends.
 func (c *bomCommand) Run() error {
-	generator, err := bin.NewGenerator(c.Program, bin.WithIncludeStdlib(true), bin.WithVersionOverride("v"+c.Version), bin.WithLogger(zerolog.Nop()))
+	generator, err := bin.NewGenerator(c.Program, bin.WithIncludeStdlib(true), bin.WithVersionOverride("v"+c.Version),
+		bin.WithLogger(zerolog.Nop()))
 	if err != nil {
 		return err
 	}
@@ -83,7 +84,8 @@ func npmPackages() (components []cyclonedx.Component, err error) {
 				continue
 			}
 			seen[url] = true
-			c := cyclonedx.Component{BOMRef: url, Type: cyclonedx.ComponentTypeLibrary, Name: name, Version: p.Version, PackageURL: url}
+			c := cyclonedx.Component{BOMRef: url, Type: cyclonedx.ComponentTypeLibrary, Name: name,
+				Version: p.Version, PackageURL: url}
 			if p.License != "" {
 				c.Licenses = &cyclonedx.Licenses{{Expression: p.License}}
 			}

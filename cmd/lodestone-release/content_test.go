@@ -45,7 +45,9 @@ func TestTheImage(t *testing.T) {
 	for _, m := range images.Manifests {
 		digests = append(digests, m.Digest.String()+"  linux/"+m.Platform.Architecture)
 	}
-	require.Equal(t, strings.Join(digests, "\n")+"\n", string(readFile(t, filepath.Join(releases(t)[0], "lodestone-"+testVersion+"-oci-digests.txt"))), "people pin the image by them")
+	require.Equal(t, strings.Join(digests, "\n")+"\n",
+		string(readFile(t, filepath.Join(releases(t)[0], "lodestone-"+testVersion+"-oci-digests.txt"))),
+		"people pin the image by them")
 	for _, m := range images.Manifests {
 		require.Equal(t, "linux", m.Platform.OS)
 		image, err := inner.Image(m.Digest)
@@ -89,7 +91,8 @@ func requireFiles(t *testing.T, image v1.Image, processor string) {
 	require.EqualValues(t, 0o1777, found["tmp/"].Mode)
 	require.True(t, x509.NewCertPool().AppendCertsFromPEM(texts["etc/ssl/certs/ca-certificates.crt"]))
 	require.Greater(t, bytes.Count(texts["etc/ssl/certs/ca-certificates.crt"], []byte("BEGIN CERTIFICATE")), 80)
-	zones, err := zip.NewReader(bytes.NewReader(texts["usr/share/zoneinfo.zip"]), int64(len(texts["usr/share/zoneinfo.zip"])))
+	zones, err := zip.NewReader(bytes.NewReader(texts["usr/share/zoneinfo.zip"]),
+		int64(len(texts["usr/share/zoneinfo.zip"])))
 	require.NoError(t, err)
 	berlin, err := zones.Open("Europe/Berlin")
 	require.NoError(t, err)
@@ -122,7 +125,8 @@ func TestTheManual(t *testing.T) {
 	require.NoError(t, err)
 	unpack(t, z, dir)
 	for page, has := range map[string][]string{
-		"man1/lodestone.1": {"lodestone dead-letters replay", "--engine-cache"}, "man5/lodestone.5": {"--kafka-brokers", "LODESTONE_KAFKA_BROKERS"},
+		"man1/lodestone.1": {"lodestone dead-letters replay", "--engine-cache"},
+		"man5/lodestone.5": {"--kafka-brokers", "LODESTONE_KAFKA_BROKERS"},
 	} {
 		file := filepath.Join(dir, strings.TrimSuffix(archiveName("tar.gz"), ".tar.gz"), "share", "man", page)
 		for _, text := range has {
@@ -132,7 +136,8 @@ func TestTheManual(t *testing.T) {
 			t.Log("no man on this machine: the pages are not rendered")
 			continue
 		}
-		out, err := execute(t.Context(), dir, "", "env", "MANPAGER=cat", "LC_ALL=C.UTF-8", "man", "--warnings", "--local-file", file)
+		out, err := execute(t.Context(), dir, "", "env", "MANPAGER=cat", "LC_ALL=C.UTF-8", "man",
+			"--warnings", "--local-file", file)
 		require.NoError(t, err)
 		require.NotContains(t, out, "warning:", page)
 	}
@@ -202,8 +207,9 @@ func TestTheRPM(t *testing.T) {
 		installed[strings.TrimPrefix(h.Name, ".")] = h
 	}
 	for name, mode := range map[string]cpio.FileMode{
-		"/usr/bin/lodestone": 0o755, "/usr/bin/lodestone-clickhouse": 0o755, "/etc/lodestone/lodestone.env": 0o600, "/usr/lib/systemd/system/lodestone-crud.service": 0o644,
-		"/usr/share/man/man1/lodestone.1": 0o644,
+		"/usr/bin/lodestone": 0o755, "/usr/bin/lodestone-clickhouse": 0o755, "/etc/lodestone/lodestone.env": 0o600,
+		"/usr/lib/systemd/system/lodestone-crud.service": 0o644,
+		"/usr/share/man/man1/lodestone.1":                0o644,
 	} {
 		require.Contains(t, installed, name)
 		require.Equal(t, mode, installed[name].Mode.Perm(), name)
@@ -214,7 +220,8 @@ func TestTheRPM(t *testing.T) {
 		t.Log("no rpm on this machine: it is not asked")
 		return
 	}
-	out, err := exec.CommandContext(t.Context(), tool, "--query", "--package", "--queryformat", "%{NAME} %{VERSION} %{LICENSE}", filepath.Join(releases(t)[0], archiveName("rpm"))).Output()
+	out, err := exec.CommandContext(t.Context(), tool, "--query", "--package", "--queryformat",
+		"%{NAME} %{VERSION} %{LICENSE}", filepath.Join(releases(t)[0], archiveName("rpm"))).Output()
 	require.NoError(t, err)
 	require.Equal(t, "lodestone "+testVersion+" Apache-2.0", string(out))
 }

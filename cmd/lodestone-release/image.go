@@ -57,7 +57,9 @@ func (c *imageCommand) Run() error {
 			return err
 		}
 		fmt.Fprintf(&digests, "%s  linux/%s\n", digest, processor)
-		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: processor}}})
+		index = mutate.AppendManifests(index,
+			mutate.IndexAddendum{Add: image,
+				Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: processor}}})
 	}
 	digest, err := index.Digest()
 	if err != nil {
@@ -87,7 +89,8 @@ func (c *imageCommand) Run() error {
 	if err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(c.Out, c.name("oci.tar")), func(to io.Writer) error { return writeTar(to, items, c.Date) })
+	return writeFile(filepath.Join(c.Out, c.name("oci.tar")),
+		func(to io.Writer) error { return writeTar(to, items, c.Date) })
 }
 
 func (r *release) platformImage(file, processor string, system v1.Layer) (v1.Image, error) {
@@ -99,7 +102,8 @@ func (r *release) platformImage(file, processor string, system v1.Layer) (v1.Ima
 		return nil, err
 	}
 	base := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
-	image, err := mutate.Append(base, mutate.Addendum{Layer: system, History: r.history("certificates, time zones, directories")},
+	image, err := mutate.Append(base,
+		mutate.Addendum{Layer: system, History: r.history("certificates, time zones, directories")},
 		mutate.Addendum{Layer: program, History: r.history("lodestone " + r.Version)})
 	if err != nil {
 		return nil, err
@@ -111,13 +115,17 @@ func (r *release) platformImage(file, processor string, system v1.Layer) (v1.Ima
 	config = config.DeepCopy()
 	config.OS, config.Architecture, config.Created, config.Author = "linux", processor, v1.Time{Time: r.Date}, "Lodestone"
 	config.Config = v1.Config{
-		Entrypoint: []string{"/lodestone"}, User: fmt.Sprintf("%[1]d:%[1]d", user), Env: []string{"ZONEINFO=/usr/share/zoneinfo.zip"},
+		Entrypoint: []string{"/lodestone"}, User: fmt.Sprintf("%[1]d:%[1]d", user),
+		Env:          []string{"ZONEINFO=/usr/share/zoneinfo.zip"},
 		ExposedPorts: map[string]struct{}{"8080/tcp": {}, "8081/tcp": {}, "8090/tcp": {}},
 		Labels: map[string]string{
-			"org.opencontainers.image.title": "Lodestone", "org.opencontainers.image.version": r.Version, "org.opencontainers.image.revision": r.Commit,
-			"org.opencontainers.image.created": r.Date.UTC().Format(time.RFC3339), "org.opencontainers.image.licenses": "Apache-2.0",
+			"org.opencontainers.image.title": "Lodestone", "org.opencontainers.image.version": r.Version,
+			"org.opencontainers.image.revision": r.Commit,
+			"org.opencontainers.image.created":  r.Date.UTC().Format(time.RFC3339),
+			"org.opencontainers.image.licenses": "Apache-2.0",
 		},
-		Healthcheck: &v1.HealthConfig{Test: []string{"CMD", "/lodestone", "healthcheck"}, Interval: 10e9, Timeout: 5e9, StartPeriod: 30e9, Retries: 3},
+		Healthcheck: &v1.HealthConfig{Test: []string{"CMD", "/lodestone", "healthcheck"}, Interval: 10e9, Timeout: 5e9,
+			StartPeriod: 30e9, Retries: 3},
 	}
 	return mutate.ConfigFile(image, config)
 }
@@ -135,7 +143,10 @@ func (r *release) layer(items func() ([]item, error)) (v1.Layer, error) {
 	if err := writeTar(&text, list, r.Date); err != nil {
 		return nil, err
 	}
-	return tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text.Bytes())), nil },
+	return tarball.LayerFromOpener(func() (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(text.Bytes())),
+			nil
+	},
 		tarball.WithMediaType(types.OCILayer), tarball.WithCompressionLevel(gzip.DefaultCompression))
 }
 

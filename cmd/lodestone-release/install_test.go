@@ -95,8 +95,10 @@ func TestTheArchiveRunsWithoutCompilers(t *testing.T) {
 	unpack(t, z, root)
 	prefix := filepath.Join(root, strings.TrimSuffix(archiveName("tar.gz"), ".tar.gz"))
 	for _, name := range []string{
-		"bin/lodestone-clickhouse", "share/man/man1/lodestone.1", "share/man/man5/lodestone.5", "share/bash-completion/completions/lodestone", "share/zsh/site-functions/_lodestone",
-		"share/fish/vendor_completions.d/lodestone.fish", "lib/systemd/system/lodestone-collector.service", "share/doc/lodestone/LICENSE",
+		"bin/lodestone-clickhouse", "share/man/man1/lodestone.1", "share/man/man5/lodestone.5",
+		"share/bash-completion/completions/lodestone", "share/zsh/site-functions/_lodestone",
+		"share/fish/vendor_completions.d/lodestone.fish", "lib/systemd/system/lodestone-collector.service",
+		"share/doc/lodestone/LICENSE",
 		"share/doc/lodestone/sbom.cdx.json", "etc/lodestone/lodestone.env",
 	} {
 		require.FileExists(t, filepath.Join(prefix, name))
@@ -171,14 +173,17 @@ func TestTheArchiveRunsOnABareMachine(t *testing.T) {
 	z, err := gzip.NewReader(bytes.NewReader(readFile(t, filepath.Join(source, archiveName("tar.gz")))))
 	require.NoError(t, err)
 	unpack(t, z, root)
-	require.NoError(t, os.Rename(filepath.Join(root, strings.TrimSuffix(archiveName("tar.gz"), ".tar.gz")), filepath.Join(root, "lodestone")))
+	require.NoError(t, os.Rename(filepath.Join(root, strings.TrimSuffix(archiveName("tar.gz"), ".tar.gz")),
+		filepath.Join(root, "lodestone")))
 	cache := cmp.Or(os.Getenv("LODESTONE_ENGINE_CACHE"), "/var/cache/lodestone") // as other tests have it
-	prepare := exec.CommandContext(t.Context(), filepath.Join(root, "lodestone", "bin", "lodestone"), "engines", "--engine-cache", cache)
+	prepare := exec.CommandContext(t.Context(), filepath.Join(root, "lodestone", "bin", "lodestone"),
+		"engines", "--engine-cache", cache)
 	out, err := prepare.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 
 	libraries := map[string]bool{"/lib64/ld-linux-x86-64.so.2": true, "/bin/sh": true}
-	for _, name := range []string{"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libstdc++.so.6", "libgcc_s.so.1"} {
+	for _, name := range []string{"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1",
+		"libstdc++.so.6", "libgcc_s.so.1"} {
 		libraries["/lib/x86_64-linux-gnu/"+name] = true
 	}
 	for path := range libraries {
@@ -189,7 +194,8 @@ func TestTheArchiveRunsOnABareMachine(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Join(root, dir), 0o755))
 	}
 	require.NoError(t, os.Chmod(filepath.Join(root, "tmp"), 0o777|os.ModeSticky))
-	require.NoError(t, os.WriteFile(filepath.Join(root, "etc/passwd"), []byte("root:x:0:0::/:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "etc/passwd"),
+		[]byte("root:x:0:0::/:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n"), 0o644))
 	require.NoError(t, os.WriteFile(filepath.Join(root, "etc/group"), []byte("root:x:0:\nnogroup:x:65534:\n"), 0o644))
 	require.NoError(t, os.WriteFile(filepath.Join(root, "etc/hosts"), []byte("127.0.0.1 localhost\n"), 0o644))
 
@@ -201,7 +207,8 @@ mount --bind -o ro "$2" "$1/engines"
 root=$1; shift 2
 exec chroot "$root" /lodestone/bin/lodestone "$@"`
 	requireUp(t, "/home", func(args ...string) *exec.Cmd {
-		cmd := exec.CommandContext(t.Context(), "unshare", append([]string{"--mount", "sh", "-c", enter, "sh", root, cache}, args...)...)
+		cmd := exec.CommandContext(t.Context(), "unshare",
+			append([]string{"--mount", "sh", "-c", enter, "sh", root, cache}, args...)...)
 		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=/home"}
 		return cmd
 	}, "--engine-cache", "/engines")
@@ -240,7 +247,8 @@ func TestTheDebianPackage(t *testing.T) {
 	}
 	run := func(args ...string) string {
 		t.Helper()
-		out, err := exec.CommandContext(t.Context(), dpkg, append([]string{"--force-not-root", "--root=" + root}, args...)...).CombinedOutput()
+		out, err := exec.CommandContext(t.Context(), dpkg, append([]string{"--force-not-root", "--root=" + root},
+			args...)...).CombinedOutput()
 		require.NoError(t, err, "%s", out)
 		return string(out)
 	}
@@ -289,7 +297,8 @@ func requireUnits(t *testing.T, root string) {
 		require.NoError(t, err, "%s", out)
 		require.NotContains(t, string(out), unit, "%s", out)
 		// From 0 to 10, where 10 is everything allowed.
-		out, err = exec.CommandContext(t.Context(), tool, "security", "--root="+root, "--offline=true", "--no-pager", "--threshold=20", unit).CombinedOutput()
+		out, err = exec.CommandContext(t.Context(), tool, "security", "--root="+root, "--offline=true", "--no-pager",
+			"--threshold=20", unit).CombinedOutput()
 		require.NoError(t, err, "%s", out)
 	}
 }

@@ -21,7 +21,8 @@ func TestANumberIsThatOfItsCommit(t *testing.T) {
 	require.NoError(t, err)
 	git := func(args ...string) {
 		t.Helper()
-		_, err := execute(t.Context(), source, "", "git", append([]string{"-c", "user.name=Test", "-c", "user.email=test@example.com"}, args...)...)
+		_, err := execute(t.Context(), source, "", "git",
+			append([]string{"-c", "user.name=Test", "-c", "user.email=test@example.com"}, args...)...)
 		require.NoError(t, err)
 	}
 	number := func(number string) {
@@ -30,7 +31,8 @@ func TestANumberIsThatOfItsCommit(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(source, numberFile), []byte(number+"\n"), 0o600))
 	}
 	check := func(variables ...string) error {
-		_, err := execute(t.Context(), source, "", "env", append([]string{"-u", "MAKEFLAGS", "-u", "VERSION", "make", "-f", makefile, "release-number"}, variables...)...)
+		_, err := execute(t.Context(), source, "", "env",
+			append([]string{"-u", "MAKEFLAGS", "-u", "VERSION", "make", "-f", makefile, "release-number"}, variables...)...)
 		return err
 	}
 	git("init", "--quiet")
@@ -62,7 +64,8 @@ func TestCommandsOfARelease(t *testing.T) {
 	}
 	home, work := t.TempDir(), t.TempDir()
 	shell := func(dir, command string) (string, error) {
-		return execute(t.Context(), dir, password+"\n"+password+"\n", "env", "HOME="+home, "MAKEFLAGS=", "GOCACHE="+goEnv(t, "GOCACHE"), "GOMODCACHE="+goEnv(t, "GOMODCACHE"), "sh", "-ec", command)
+		return execute(t.Context(), dir, password+"\n"+password+"\n", "env", "HOME="+home, "MAKEFLAGS=",
+			"GOCACHE="+goEnv(t, "GOCACHE"), "GOMODCACHE="+goEnv(t, "GOMODCACHE"), "sh", "-ec", command)
 	}
 	_, err := shell(work, block("minisign -G"))
 	require.NoError(t, err)
@@ -77,7 +80,8 @@ func TestCommandsOfARelease(t *testing.T) {
 		out, err := shell("../..", strings.Replace(command, "make release", "make --dry-run --always-make release", 1))
 		require.NoError(t, err)
 		require.Contains(t, out, "bin/release-"+committed+"'/*")
-		require.Less(t, strings.Index(out, "is not the number of a release"), strings.Index(out, "npm"), "a wrong number is found before anything is built")
+		require.Less(t, strings.Index(out, "is not the number of a release"), strings.Index(out, "npm"),
+			"a wrong number is found before anything is built")
 	}
 	for _, file := range []string{"../../README.md", "../../docs/start.md"} {
 		require.Contains(t, string(readFile(t, file)), "make release", file)

@@ -61,7 +61,8 @@ func buildTwice(ctx context.Context) (err error) {
 	}
 	built.public = filepath.Join(built.dir, "minisign.pub")
 	key := filepath.Join(built.dir, "minisign.key")
-	if _, err := execute(ctx, built.dir, password+"\n"+password+"\n", "minisign", "-G", "-p", built.public, "-s", key); err != nil {
+	if _, err := execute(ctx, built.dir, password+"\n"+password+"\n", "minisign", "-G", "-p",
+		built.public, "-s", key); err != nil {
 		return err
 	}
 	sources := []string{filepath.Join(built.dir, "first"), filepath.Join(built.dir, "another", "place")}
@@ -77,7 +78,8 @@ func buildTwice(ctx context.Context) (err error) {
 	if built.commit, err = commitCopy(ctx, sources[0]); err != nil {
 		return err
 	}
-	if err := os.CopyFS(sources[1], os.DirFS(sources[0])); err != nil { // not again from the checkout, which someone may be editing
+	if err := os.CopyFS(sources[1],
+		os.DirFS(sources[0])); err != nil { // not again from the checkout, which someone may be editing
 		return err
 	}
 	for i, source := range sources {
@@ -102,7 +104,8 @@ func makeRelease(ctx context.Context, source, key string) error {
 		return err
 	}
 	site := filepath.Join(source, ".cache", "site", "docs")
-	err = errors.Join(os.MkdirAll(site, 0o700), os.WriteFile(filepath.Join(site, "start.html"), []byte("<h1>Start</h1>"), 0o600),
+	err = errors.Join(os.MkdirAll(site, 0o700), os.WriteFile(filepath.Join(site, "start.html"),
+		[]byte("<h1>Start</h1>"), 0o600),
 		os.Symlink(tools, filepath.Join(source, ".cache", "bin")))
 	if err != nil {
 		return err
@@ -119,7 +122,8 @@ func onlyThisPlatform(file string) error {
 	if err != nil {
 		return err
 	}
-	changed := strings.NewReplacer("goos: [linux, darwin]", "goos: [linux]", "goarch: [amd64, arm64]", "goarch: ["+runtime.GOARCH+"]").Replace(string(text))
+	changed := strings.NewReplacer("goos: [linux, darwin]", "goos: [linux]", "goarch: [amd64, arm64]",
+		"goarch: ["+runtime.GOARCH+"]").Replace(string(text))
 	if changed == string(text) {
 		return errors.New(file + " names its platforms in another way")
 	}
@@ -135,7 +139,8 @@ func commitCopy(ctx context.Context, dir string) (string, error) {
 	for _, args := range [][]string{
 		{"init", "--quiet"},
 		{"add", "--all"},
-		{"-c", "user.name=Test", "-c", "user.email=test@example.com", "-c", "commit.gpgsign=false", "commit", "--quiet", "--message", "Release"},
+		{"-c", "user.name=Test", "-c", "user.email=test@example.com", "-c", "commit.gpgsign=false", "commit",
+			"--quiet", "--message", "Release"},
 	} {
 		if _, err := execute(ctx, dir, "", "git", args...); err != nil {
 			return "", err
@@ -166,7 +171,8 @@ func copyCheckout(ctx context.Context, to string) error {
 		return err
 	}
 	names := strings.Split(strings.TrimRight(string(out), "\x00"), "\x00")
-	for _, built := range []string{"crud/viewer/dist", "crud/embed/dist", "crud/dashboard/frame/island/dist", "ingest/collector/dist"} {
+	for _, built := range []string{"crud/viewer/dist", "crud/embed/dist",
+		"crud/dashboard/frame/island/dist", "ingest/collector/dist"} {
 		err := filepath.WalkDir(filepath.Join(root, built), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err

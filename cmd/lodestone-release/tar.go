@@ -51,11 +51,13 @@ func writeTar(to io.Writer, items []item, date time.Time) error {
 			parents = append(parents, dir)
 		}
 		for _, dir := range slices.Backward(parents) {
-			if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: dir, Mode: 0o755, ModTime: date, Format: tar.FormatUSTAR}); err != nil {
+			if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: dir, Mode: 0o755, ModTime: date,
+				Format: tar.FormatUSTAR}); err != nil {
 				return err
 			}
 		}
-		h := &tar.Header{Typeflag: tar.TypeReg, Name: i.path, Mode: i.mode, Uid: i.owner, Gid: i.owner, Size: int64(len(i.text)), ModTime: date, Format: tar.FormatUSTAR}
+		h := &tar.Header{Typeflag: tar.TypeReg, Name: i.path, Mode: i.mode, Uid: i.owner, Gid: i.owner,
+			Size: int64(len(i.text)), ModTime: date, Format: tar.FormatUSTAR}
 		if h.Name[len(h.Name)-1] == '/' {
 			h.Typeflag = tar.TypeDir
 			made[h.Name] = true

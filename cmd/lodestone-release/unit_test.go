@@ -20,18 +20,24 @@ var processes = []string{"migrate", "collector", "consumer", "query", "crud"}
 // misspelt one with no more than a line in the log, so a process would run without that protection.
 var directives = map[string]map[string]string{
 	"Unit": {
-		"Description": `Lodestone: .+`, "Documentation": `man:lodestone\(1\)`, "After": `network-online\.target`, "Wants": `network-online\.target`,
+		"Description": `Lodestone: .+`, "Documentation": `man:lodestone\(1\)`, "After": `network-online\.target`,
+		"Wants": `network-online\.target`,
 	},
 	"Service": {
-		"ExecStart": `/usr/bin/lodestone [a-z]+`, "EnvironmentFile": `-?/etc/lodestone/[a-z]+\.env`, "Environment": `(LODESTONE_[A-Z_]+=[^ "]+ ?)+`,
+		"ExecStart": `/usr/bin/lodestone [a-z]+`, "EnvironmentFile": `-?/etc/lodestone/[a-z]+\.env`,
+		"Environment":    `(LODESTONE_[A-Z_]+=[^ "]+ ?)+`,
 		"StateDirectory": `lodestone-[a-z]+`, "StateDirectoryMode": `0700`, "UMask": `0077`,
-		"Type": `oneshot`, "Restart": `always`, "RestartSec": `\d+`, "RestartPreventExitStatus": `2`, "LimitNOFILE": `\d+`, "TimeoutStopSec": `\d+`, "TimeoutStartSec": `infinity`,
+		"Type": `oneshot`, "Restart": `always`, "RestartSec": `\d+`, "RestartPreventExitStatus": `2`, "LimitNOFILE": `\d+`,
+		"TimeoutStopSec": `\d+`, "TimeoutStartSec": `infinity`,
 		"ProtectSystem": `strict`, "ProtectProc": `invisible`, "ProcSubset": `pid`,
 		"CapabilityBoundingSet": ``, "AmbientCapabilities": ``, "RestrictAddressFamilies": `AF_INET AF_INET6 AF_UNIX`,
 		"SystemCallArchitectures": `native`, "SystemCallFilter": `~?@[a-z-]+`, "SystemCallErrorNumber": `EPERM`,
-		"DynamicUser": `yes`, "SupplementaryGroups": `lodestone`, "NoNewPrivileges": `yes`, "ProtectHome": `yes`, "PrivateTmp": `yes`, "PrivateDevices": `yes`, "PrivateUsers": `yes`, "ProtectClock": `yes`,
-		"ProtectHostname": `yes`, "ProtectKernelLogs": `yes`, "ProtectKernelModules": `yes`, "ProtectKernelTunables": `yes`, "ProtectControlGroups": `yes`,
-		"LockPersonality": `yes`, "RestrictNamespaces": `yes`, "RestrictRealtime": `yes`, "RestrictSUIDSGID": `yes`, "RemoveIPC": `yes`,
+		"DynamicUser": `yes`, "SupplementaryGroups": `lodestone`, "NoNewPrivileges": `yes`, "ProtectHome": `yes`,
+		"PrivateTmp": `yes`, "PrivateDevices": `yes`, "PrivateUsers": `yes`, "ProtectClock": `yes`,
+		"ProtectHostname": `yes`, "ProtectKernelLogs": `yes`, "ProtectKernelModules": `yes`, "ProtectKernelTunables": `yes`,
+		"ProtectControlGroups": `yes`,
+		"LockPersonality":      `yes`, "RestrictNamespaces": `yes`, "RestrictRealtime": `yes`,
+		"RestrictSUIDSGID": `yes`, "RemoveIPC": `yes`,
 	},
 	"Install": {"WantedBy": `multi-user\.target`},
 }
@@ -66,7 +72,9 @@ func TestUnits(t *testing.T) {
 		var protection []string
 		for _, o := range options {
 			form, known := directives[o.Section][o.Name]
-			require.True(t, known, "%s: [%s] has %s, which is no directive that the test knows: add it, if systemd.exec(5) and the like have it", file, o.Section, o.Name)
+			require.True(t, known,
+				"%s: [%s] has %s, which is no directive that the test knows: add it, if systemd.exec(5) and the like have it", file,
+				o.Section, o.Name)
 			require.Regexp(t, "^("+form+")$", o.Value, "%s: %s", file, o.Name)
 			_, twice := values[o.Name]
 			require.False(t, twice && !repeated[o.Name], "%s has %s twice", file, o.Name)
@@ -83,7 +91,8 @@ func TestUnits(t *testing.T) {
 			variable, value, _ := strings.Cut(setting, "=")
 			require.Contains(t, help[name], flagOf(variable), "%s sets %s", file, variable)
 			if path, isPath := strings.CutPrefix(value, "/var/lib/"); isPath {
-				require.True(t, strings.HasPrefix(path, values["StateDirectory"]+"/"), "%s: %s is outside of the state directory, and cannot be written", file, value)
+				require.True(t, strings.HasPrefix(path, values["StateDirectory"]+"/"),
+					"%s: %s is outside of the state directory, and cannot be written", file, value)
 			}
 			if strings.HasPrefix(value, "127.0.0.1:") {
 				require.Empty(t, addresses[value], "two processes listen at %s", value)
@@ -114,7 +123,8 @@ func TestUnits(t *testing.T) {
 
 // perUnit are the directives in which the processes differ.
 var perUnit = map[string]bool{
-	"ExecStart": true, "EnvironmentFile": true, "Environment": true, "StateDirectory": true, "StateDirectoryMode": true, "Type": true, "Restart": true, "RestartSec": true,
+	"ExecStart": true, "EnvironmentFile": true, "Environment": true, "StateDirectory": true, "StateDirectoryMode": true,
+	"Type": true, "Restart": true, "RestartSec": true,
 	"RestartPreventExitStatus": true, "LimitNOFILE": true, "TimeoutStopSec": true, "TimeoutStartSec": true,
 }
 

@@ -55,7 +55,8 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 	postgres := []string{"LODESTONE_POSTGRES_URL=" + u.env["LODESTONE_POSTGRES_URL"]}
 	account := launch(t, u.dir, postgres, "account", "create", "--name", "stranger", "--plan", "team")
 	require.Zero(t, account.wait(), "%s", account.out)
-	created := launch(t, u.dir, postgres, "key", "create", "--account", strings.TrimSpace(account.out.String()), "--scopes", "read,write,leads", "--scope", "webhooks,keys,people,people:privacy")
+	created := launch(t, u.dir, postgres, "key", "create", "--account", strings.TrimSpace(account.out.String()),
+		"--scopes", "read,write,leads", "--scope", "webhooks,keys,people,people:privacy")
 	require.Zero(t, created.wait(), "%s", created.out)
 	stranger := asker{base, regexp.MustCompile(`lsk_\w{38}`).FindString(created.out.String())}
 	stranger.must(t, "GET", "/api/v1/account", "")
@@ -89,7 +90,8 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 		SELECT $1, account_id, id, 'visitor@example.com', 'visitor@example.com' FROM generic_links WHERE id = $2`, things["/api/v1/submissions"], things["/api/v1/generic-links"])
 	require.NoError(t, err)
 	ids = append(ids, things["/api/v1/submissions"])
-	things["/api/v1/erasures"] = owner.must(t, "POST", "/api/v1/people/erase", `{"email":"gone@example.com"}`)["id"].(string)
+	things["/api/v1/erasures"] = owner.must(t, "POST", "/api/v1/people/erase",
+		`{"email":"gone@example.com"}`)["id"].(string)
 	ids = append(ids, things["/api/v1/erasures"])
 	signedIn(t, u.env["LODESTONE_DASHBOARD_URL"])
 	for _, path := range []string{"/api/v1/users", "/api/v1/sessions"} {
@@ -179,7 +181,8 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 				for _, id := range ids {
 					query.Set(p.Name, id)
 					status, _, answer := stranger.send(t, method, with(query), text)
-					if p.Name == "generic_link_id" && path == "/api/v1/utm-templates" { // it does not filter: the URLs are those of the link
+					if p.Name == "generic_link_id" &&
+						path == "/api/v1/utm-templates" { // it does not filter: the URLs are those of the link
 						require.Equal(t, 404, status, "%s %s: %s", name, p.Name, answer)
 						showsNothing(answer)
 						continue

@@ -113,7 +113,8 @@ type accountDeleteCommand struct {
 func (c *accountDeleteCommand) Run(ctx context.Context) error {
 	err := errors.Join(c.Postgres.Validate(), c.Erasure.Validate(c.S3))
 	if c.Erasure.Log == "" {
-		err = errors.Join(err, config.Invalid("--erasure-log", "is missing", "give the log of the crud processes, so that a restored backup is brought up to it"))
+		err = errors.Join(err, config.Invalid("--erasure-log", "is missing",
+			"give the log of the crud processes, so that a restored backup is brought up to it"))
 	}
 	if err != nil {
 		return err

@@ -37,7 +37,8 @@ func TestAccountAndKeyCommands(t *testing.T) {
 	run(exitSettings, "account", "change", id)
 	run(exitSettings, "account", "change", id, "--name", " ")
 	run(exitSettings, "account", "change", id, "--plan", "gold")
-	require.Contains(t, run(exitFailed, "account", "change", "01a1fe16-8650-7402-b125-897c852647cf", "--plan", "pro"), "account list")
+	require.Contains(t, run(exitFailed, "account", "change", "01a1fe16-8650-7402-b125-897c852647cf", "--plan", "pro"),
+		"account list")
 
 	printed := run(0, "key", "create", "--account", id, "--scopes", "read,leads", "--expires", "720h", "--name", "report")
 	parts := regexp.MustCompile(`(?s)^id: +([0-9a-f-]{36})\nkey: (lsk_\w{38})\n$`).FindStringSubmatch(printed)

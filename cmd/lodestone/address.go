@@ -45,11 +45,14 @@ func tryAll(ctx context.Context, addresses []listenAddress) error {
 		l, err := new(net.ListenConfig).Listen(ctx, "tcp", a.address)
 		switch {
 		case errors.Is(err, syscall.EADDRINUSE):
-			errs = append(errs, config.Invalid(a.setting, "is "+a.address+", which is in use already", "stop the process that uses it, or give another address"))
+			errs = append(errs, config.Invalid(a.setting, "is "+a.address+", which is in use already",
+				"stop the process that uses it, or give another address"))
 		case errors.Is(err, syscall.EACCES):
-			errs = append(errs, config.Invalid(a.setting, "is "+a.address+", which this user may not listen on", "give a port above 1023"))
+			errs = append(errs, config.Invalid(a.setting, "is "+a.address+", which this user may not listen on",
+				"give a port above 1023"))
 		case err != nil:
-			errs = append(errs, config.Invalid(a.setting, fmt.Sprintf("cannot be listened on (%v)", err), "give an address of this machine"))
+			errs = append(errs, config.Invalid(a.setting, fmt.Sprintf("cannot be listened on (%v)", err),
+				"give an address of this machine"))
 		default:
 			held = append(held, l)
 		}

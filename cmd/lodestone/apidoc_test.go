@@ -107,7 +107,8 @@ func TestAPIDocument(t *testing.T) {
 			switch {
 			case *update && strings.Contains(block, "?access_link_id"):
 				return strings.Contains(got, "page_viewed")
-			case *update && strings.Contains(block, "/analytics/funnel"): // it joins access links, which are copied a little later
+			case *update && strings.Contains(block,
+				"/analytics/funnel"): // it joins access links, which are copied a little later
 				return strings.Contains(got, `"count": 1`)
 			case *update || !strings.Contains(block, "/api/v1/analytics"):
 				return true
@@ -115,7 +116,8 @@ func TestAPIDocument(t *testing.T) {
 			return levelled(got) == levelled(wanted)
 		}
 		if !asked() { // events become visible a little after the collector's answer
-			require.Eventually(t, asked, enginetest.Timeout, seldom, "%s\n%s\nIf that is right, `make generate` writes it.", block, got)
+			require.Eventually(t, asked, enginetest.Timeout, seldom, "%s\n%s\nIf that is right, `make generate` writes it.",
+				block, got)
 		}
 		if *update {
 			parts[i+2] = "json\n" + got
@@ -136,7 +138,8 @@ func TestAPIDocument(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(spec), &d))
 	shell := strings.Join(parts, "")
 	for path, methods := range d.Paths {
-		pattern := regexp.MustCompile(`LODESTONE_URL` + regexp.MustCompile(`\\\{\w+\\\}`).ReplaceAllString(regexp.QuoteMeta(path), `\$\w+`) + `["?]`)
+		pattern := regexp.MustCompile(`LODESTONE_URL` +
+			regexp.MustCompile(`\\\{\w+\\\}`).ReplaceAllString(regexp.QuoteMeta(path), `\$\w+`) + `["?]`)
 		for method := range methods {
 			found := false
 			for block := range strings.SplitSeq(shell, "\nsh\n") {

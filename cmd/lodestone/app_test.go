@@ -169,7 +169,8 @@ func (u *up) args() []string {
 		"--capture-forms-per-hour=1000000",
 		"--collector-ack-timeout=50s", "--collector-write-timeout=60s", "--query-timeout=50s", // on a busy machine
 		// Tests look whether something is there yet more often than clients may.
-		"--limit-requests-per-minute=1000000", "--limit-analytics-per-minute=1000000", "--limit-analytics-email-per-minute=1000000",
+		"--limit-requests-per-minute=1000000", "--limit-analytics-per-minute=1000000",
+		"--limit-analytics-email-per-minute=1000000",
 		"--limit-analytics-query-per-minute=1000000"}, u.more...)
 }
 
@@ -251,7 +252,8 @@ func (p *program) children(part string) (pids []int) {
 		// The parent's number is the second field after the name, which may hold anything.
 		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 		command, err := os.ReadFile(filepath.Join("/proc", e.Name(), "cmdline"))
-		if err == nil && len(fields) > 1 && fields[1] == strconv.Itoa(p.cmd.Process.Pid) && strings.Contains(string(command), part) {
+		if err == nil && len(fields) > 1 && fields[1] == strconv.Itoa(p.cmd.Process.Pid) &&
+			strings.Contains(string(command), part) {
 			pids = append(pids, pid)
 		}
 	}

@@ -65,7 +65,8 @@ type backupCreateCommand struct {
 
 // Run makes a backup.
 func (c *backupCreateCommand) Run(ctx context.Context) error {
-	if err := validate(c.Stores.Postgres, c.Stores.ClickHouse, c.Stores.Kafka, c.Stores.Files, placed{c.Stores.Files.S3, c.Place}); err != nil {
+	if err := validate(c.Stores.Postgres, c.Stores.ClickHouse, c.Stores.Kafka, c.Stores.Files,
+		placed{c.Stores.Files.S3, c.Place}); err != nil {
 		return err
 	}
 	return c.Stores.open(ctx, c.Place, func(b *backup.Backups, pool *postgres.Pool) error {
@@ -76,7 +77,8 @@ func (c *backupCreateCommand) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("backup: %s\ntook: %s\nsize: %d bytes\n", m.Name, m.EndedAt.Sub(m.BeganAt).Round(time.Millisecond), m.Bytes())
+		fmt.Printf("backup: %s\ntook: %s\nsize: %d bytes\n", m.Name,
+			m.EndedAt.Sub(m.BeganAt).Round(time.Millisecond), m.Bytes())
 		fmt.Println("It does not have:")
 		for _, line := range m.Lacks {
 			fmt.Println("  -", line)
@@ -128,7 +130,8 @@ func (c *backupListCommand) Run(ctx context.Context) error {
 				until = newest.UTC().Format(time.RFC3339)
 			}
 			rows = append(rows, []string{
-				m.Name, m.PostgresAt.UTC().Format(time.RFC3339), until, fmt.Sprint(m.Bytes()), fmt.Sprint(m.Postgres.Schema), m.Program,
+				m.Name, m.PostgresAt.UTC().Format(time.RFC3339), until, fmt.Sprint(m.Bytes()),
+				fmt.Sprint(m.Postgres.Schema), m.Program,
 			})
 		}
 		return printTable(os.Stdout, rows)

@@ -49,7 +49,8 @@ func TestBackupDrill(t *testing.T) {
 	v.submit(form.URL, url.Values{"email": {"eve@example.com"}})
 	v.submit(form.URL, url.Values{"email": {"bob@example.com"}})
 	require.Eventually(t, func() bool { return delivered.Load() == 2 && u.mails() >= 2 }, enginetest.Timeout, interval)
-	revoked, err := c.CreateAccessLinks(t.Context(), m.ID, clienttest.NewAccessLinks{Emails: []string{"rob@example.com", "roy@example.com"}})
+	revoked, err := c.CreateAccessLinks(t.Context(), m.ID,
+		clienttest.NewAccessLinks{Emails: []string{"rob@example.com", "roy@example.com"}})
 	require.NoError(t, err)
 	requireFilled := u.grow(c)
 	l := newLoad(t, api, u.env["LODESTONE_COLLECTOR_URL"])
@@ -117,7 +118,8 @@ func TestBackupDrill(t *testing.T) {
 	answer := u.command("verify")
 	require.Zero(t, answer.code, answer.out)
 	note("lodestone verify printed:\n" + answer.out)
-	require.Eventually(t, func() bool { return u.command("verify", "--person", "eve@example.com").code == 0 }, enginetest.Timeout, time.Second)
+	require.Eventually(t, func() bool { return u.command("verify", "--person", "eve@example.com").code == 0 },
+		enginetest.Timeout, time.Second)
 	note("lodestone verify --person finds nothing of the person")
 	require.Equal(t, false, owner().must(t, "GET", "/api/v1/access-links/"+revoked[0].ID, "")["is_active"])
 	status, _, _ := owner().send(t, "GET", "/api/v1/access-links/"+revoked[1].ID, "")
@@ -143,8 +145,10 @@ func TestBackupsOfABucketUseTheSettingsOfTheStore(t *testing.T) {
 	t.Parallel()
 	gone := net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t)))
 	env := []string{
-		"LODESTONE_POSTGRES_URL=postgres://u:secret@" + gone + "/x", "LODESTONE_CLICKHOUSE_URL=clickhouse://u:secret@" + gone + "/lodestone",
-		"LODESTONE_KAFKA_BROKERS=" + gone, "LODESTONE_S3_REGION=x", "LODESTONE_S3_ACCESS_KEY=a", "LODESTONE_S3_SECRET_KEY=secret",
+		"LODESTONE_POSTGRES_URL=postgres://u:secret@" + gone + "/x",
+		"LODESTONE_CLICKHOUSE_URL=clickhouse://u:secret@" + gone + "/lodestone",
+		"LODESTONE_KAFKA_BROKERS=" + gone, "LODESTONE_S3_REGION=x", "LODESTONE_S3_ACCESS_KEY=a",
+		"LODESTONE_S3_SECRET_KEY=secret",
 	}
 	for _, command := range []string{"backup create", "backup list", "backup check", "restore run"} {
 		args := append(strings.Fields(command), "s3://backups/lodestone")

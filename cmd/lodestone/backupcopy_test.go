@@ -22,8 +22,10 @@ import (
 func backedUp(t *testing.T, dir string) *engine.ClickHouse {
 	t.Helper()
 	server := engine.NewClickHouse(engine.ClickHouseConfig{
-		Runtime: enginetest.Runtime(), Dir: enginetest.Dir(t), TCPPort: enginetest.FreePort(t), HTTPPort: enginetest.FreePort(t),
-		MemoryBytes: enginetest.ClickHouseMemory, Launcher: enginetest.Launcher(t), Installer: enginetest.Installer(t), Backups: dir,
+		Runtime: enginetest.Runtime(), Dir: enginetest.Dir(t), TCPPort: enginetest.FreePort(t),
+		HTTPPort:    enginetest.FreePort(t),
+		MemoryBytes: enginetest.ClickHouseMemory, Launcher: enginetest.Launcher(t),
+		Installer: enginetest.Installer(t), Backups: dir,
 	})
 	enginetest.Run(t, server)
 	return server
@@ -33,7 +35,9 @@ func backedUp(t *testing.T, dir string) *engine.ClickHouse {
 // Kafka.
 func stored(t *testing.T, conn driver.Conn) (rows, sum uint64) {
 	t.Helper()
-	require.NoError(t, conn.QueryRow(t.Context(), "SELECT count(), sum(sipHash64(event_id, kafka_topic_id, kafka_partition, kafka_offset)) FROM lodestone.events").Scan(&rows, &sum))
+	require.NoError(t, conn.QueryRow(t.Context(),
+		"SELECT count(), sum(sipHash64(event_id, kafka_topic_id, kafka_partition, kafka_offset)) FROM lodestone.events").Scan(
+		&rows, &sum))
 	return rows, sum
 }
 
@@ -45,9 +49,11 @@ func TestABackupIsRestoredAsACopy(t *testing.T) {
 	enginetest.Run(t, broker)
 	backups := enginetest.Dir(t)
 	first, second := backedUp(t, backups), backedUp(t, backups)
-	env := []string{"LODESTONE_KAFKA_BROKERS=" + strings.Join(broker.Brokers(), ","), "LODESTONE_POSTGRES_URL=" + enginetest.Postgres(t)}
+	env := []string{"LODESTONE_KAFKA_BROKERS=" + strings.Join(broker.Brokers(), ","),
+		"LODESTONE_POSTGRES_URL=" + enginetest.Postgres(t)}
 	one := processes{t: t, dir: t.TempDir(), env: append(slices.Clone(env), "LODESTONE_CLICKHOUSE_URL="+first.URL())}
-	two := processes{t: t, dir: t.TempDir(), env: append(slices.Clone(env), "LODESTONE_CLICKHOUSE_URL="+second.URL(), "LODESTONE_CLICKHOUSE_COPY=2")}
+	two := processes{t: t, dir: t.TempDir(), env: append(slices.Clone(env), "LODESTONE_CLICKHOUSE_URL="+second.URL(),
+		"LODESTONE_CLICKHOUSE_COPY=2")}
 	one.run("migrate")
 	conn := enginetest.Open(t, clickhouse.Config{URL: first.URL()})
 	client, err := kgo.NewClient(kgo.SeedBrokers(broker.Brokers()...))
@@ -57,7 +63,8 @@ func TestABackupIsRestoredAsACopy(t *testing.T) {
 		t.Helper()
 		for range n {
 			at := time.Now().UnixMilli()
-			e := event.Event{AccountID: uuid.New(), LeadMagnetID: uuid.New(), AccessLinkID: uuid.New(), EventID: uuid.New(), Type: event.PageViewed, CreatedAt: at, ReceivedAt: at}
+			e := event.Event{AccountID: uuid.New(), LeadMagnetID: uuid.New(), AccessLinkID: uuid.New(), EventID: uuid.New(),
+				Type: event.PageViewed, CreatedAt: at, ReceivedAt: at}
 			client.Produce(t.Context(), &kgo.Record{Topic: event.Topic, Key: e.AccessLinkID[:], Value: e.Append(nil)}, nil)
 		}
 		require.NoError(t, client.Flush(t.Context()))
@@ -81,7 +88,8 @@ func TestABackupIsRestoredAsACopy(t *testing.T) {
 
 	refused := launch(t, one.dir, one.env, "restore", "copy", place)
 	require.Equal(t, exitSettings, refused.wait(), refused.out)
-	require.Contains(t, refused.out.String(), "--clickhouse-copy (LODESTONE_CLICKHOUSE_COPY) is 1, and copy 1 of the events is on record: give 2")
+	require.Contains(t, refused.out.String(),
+		"--clickhouse-copy (LODESTONE_CLICKHOUSE_COPY) is 1, and copy 1 of the events is on record: give 2")
 	printed := two.run("restore", "copy", place)
 	require.Contains(t, printed, "records that its consumers read from Kafka: 50\n")
 	require.Contains(t, printed, "of the group lodestone-copy-2: lodestone consumer --clickhouse-copy 2")

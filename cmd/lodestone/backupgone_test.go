@@ -21,7 +21,8 @@ import (
 func TestACheckNamesDocumentsThatABackupLacks(t *testing.T) {
 	t.Parallel()
 	place, magnet := t.TempDir(), uuid.New()
-	m := backup.Manifest{Version: 2, Name: "20261127T020000Z", Gone: []backup.Gone{{ID: uuid.New(), LeadMagnetID: magnet, Version: 3, Title: "The Guide"}}}
+	m := backup.Manifest{Version: 2, Name: "20261127T020000Z",
+		Gone: []backup.Gone{{ID: uuid.New(), LeadMagnetID: magnet, Version: 3, Title: "The Guide"}}}
 	text, err := json.Marshal(m)
 	require.NoError(t, err)
 	require.NoError(t, os.Mkdir(filepath.Join(place, m.Name), 0o700))
@@ -31,5 +32,6 @@ func TestACheckNamesDocumentsThatABackupLacks(t *testing.T) {
 	p := launch(t, place, nil, "backup", "check", place)
 	require.Zero(t, p.wait(), "%s", p.out)
 	require.Contains(t, p.out.String(), m.Name+" is complete")
-	require.Contains(t, p.out.String(), `not in the backup, since it was deleted while the backup was made: version 3 of the document "The Guide" (lead magnet `+magnet.String()+`)`)
+	require.Contains(t, p.out.String(),
+		`not in the backup, since it was deleted while the backup was made: version 3 of the document "The Guide" (lead magnet `+magnet.String()+`)`)
 }

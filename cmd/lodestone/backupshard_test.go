@@ -29,7 +29,8 @@ type cluster struct {
 func (c *cluster) start() {
 	c.t.Helper()
 	c.running = []*program{
-		c.serve("crud", "LODESTONE_LISTEN="+c.site, "LODESTONE_QUERY_URL=http://"+c.queries), // before the others after a restore
+		// before the others after a restore
+		c.serve("crud", "LODESTONE_LISTEN="+c.site, "LODESTONE_QUERY_URL=http://"+c.queries),
 		c.serve("query", "LODESTONE_LISTEN="+c.queries),
 		c.serve("collector", "LODESTONE_COLLECTOR_LISTEN="+c.events),
 		c.serve("consumer"),
@@ -124,8 +125,9 @@ func TestBackupDrillOfTwoShards(t *testing.T) {
 		"LODESTONE_TOKEN_KEYS=" + token.NewKeys(7).Keys,
 	}
 	c := &cluster{
-		processes: processes{t: t, dir: t.TempDir(), env: append(slices.Clone(env), "LODESTONE_POSTGRES_URL="+stack.PostgresURL)},
-		site:      freeAddress(t), queries: freeAddress(t), events: freeAddress(t),
+		processes: processes{t: t, dir: t.TempDir(),
+			env: append(slices.Clone(env), "LODESTONE_POSTGRES_URL="+stack.PostgresURL)},
+		site: freeAddress(t), queries: freeAddress(t), events: freeAddress(t),
 	}
 	key := c.key()
 	c.start()
@@ -203,7 +205,8 @@ func TestOneDatabaseIsOlder(t *testing.T) {
 			u := newUp(t)
 			u.more = []string{"--no-sample"}
 			u.start()
-			l := newLoad(t, client.New(client.Config{URL: u.env["LODESTONE_URL"], Key: u.env["LODESTONE_API_KEY"]}), u.env["LODESTONE_COLLECTOR_URL"])
+			l := newLoad(t, client.New(client.Config{URL: u.env["LODESTONE_URL"], Key: u.env["LODESTONE_API_KEY"]}),
+				u.env["LODESTONE_COLLECTOR_URL"])
 			l.start(2)
 			l.awaitAcked(500)
 			u.interrupt(enginetest.Timeout)

@@ -60,7 +60,8 @@ func (u *up) grow(c clienttest.Client) (requireThere func()) {
 		}
 	}
 	plain := func(name string) string { return strings.Trim(u.env[name], "'") }
-	kc, err := kgo.NewClient(append(u.kafka().Options(slog.New(slog.DiscardHandler)), kgo.RecordPartitioner(kgo.StickyKeyPartitioner(nil)))...)
+	kc, err := kgo.NewClient(append(u.kafka().Options(slog.New(slog.DiscardHandler)),
+		kgo.RecordPartitioner(kgo.StickyKeyPartitioner(nil)))...)
 	require.NoError(t, err)
 	defer kc.Close()
 	var account uuid.UUID
@@ -86,8 +87,10 @@ func (u *up) grow(c clienttest.Client) (requireThere func()) {
 		}
 		at := now - int64(90*24*time.Hour/time.Millisecond) + int64(i)*int64(90*24*time.Hour/time.Millisecond)/int64(events)
 		e := event.Event{
-			AccountID: account, LeadMagnetID: magnet, AccessLinkID: ids[link], SessionID: sessions[link], EventID: newID(), MagnetVersion: 1,
-			Type: event.PageViewed, Page: page, DurationMS: uint32(random.IntN(60_000)), Data: fmt.Appendf(nil, `{"page":%d}`, page),
+			AccountID: account, LeadMagnetID: magnet, AccessLinkID: ids[link], SessionID: sessions[link],
+			EventID: newID(), MagnetVersion: 1,
+			Type: event.PageViewed, Page: page, DurationMS: uint32(random.IntN(60_000)),
+			Data:      fmt.Appendf(nil, `{"page":%d}`, page),
 			UserAgent: []byte("Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"), CreatedAt: at, ReceivedAt: at,
 		}
 		key := e.AccessLinkID

@@ -27,14 +27,17 @@ func TestBrowser(t *testing.T) {
 	root, err := enginetest.Root()
 	require.NoError(t, err)
 	u := newUp(t)
-	u.more = []string{"--trusted-proxies=127.0.0.1"} // tries to sign in are limited by address, and visitors of signin.test.js have one each
+	// tries to sign in are limited by address, and visitors of signin.test.js have one each
+	u.more = []string{"--trusted-proxies=127.0.0.1"}
 	var env []string
 	if everyLook() {
 		issuer := u.startProvider()
-		u.more = append(u.more, "--openid-issuer="+issuer, "--openid-client-id=lodestone", "--openid-client-secret=secret", "--openid-name=Example ID")
+		u.more = append(u.more, "--openid-issuer="+issuer, "--openid-client-id=lodestone",
+			"--openid-client-secret=secret", "--openid-name=Example ID")
 		env = append(env, "BROWSER_OPENID_ISSUER="+issuer)
 	}
-	u.more = append(u.more, "--query-processor-seconds-per-minute=1000000") // tests ask for reports again until they have everything
+	// tests ask for reports again until they have everything
+	u.more = append(u.more, "--query-processor-seconds-per-minute=1000000")
 	begin := time.Now()
 	u.start()
 	started := time.Since(begin)
@@ -46,7 +49,8 @@ func TestBrowser(t *testing.T) {
 
 	b.run(ctx, "publish") // on an installation that no one has used
 	b.env = append(b.env, "LODESTONE_SECOND_API_KEY="+u.secondKey(`Evil & <img src=x onerror="document.title=1">`),
-		"LODESTONE_PAST_API_KEY="+u.pastKey("Northwind Research"), "LODESTONE_EMPTY_API_KEY="+u.secondKey("Empty"), "LODESTONE_HOSTILE_API_KEY="+u.secondKey("Hostile"))
+		"LODESTONE_PAST_API_KEY="+u.pastKey("Northwind Research"), "LODESTONE_EMPTY_API_KEY="+u.secondKey("Empty"),
+		"LODESTONE_HOSTILE_API_KEY="+u.secondKey("Hostile"))
 	b.run(ctx)
 	b.run(ctx, "weight") // without other tests at the same time
 	if b.wants("outage") {
@@ -159,7 +163,8 @@ func (u *up) pastKey(name string) string {
 	v := &owner{t: u.t, site: u.env["LODESTONE_URL"], key: u.secondKey(name), http: http.DefaultClient}
 	var account struct{ ID string }
 	v.call(http.MethodGet, "/api/v1/account", "", &account)
-	past := launch(u.t, u.dir, []string{"LODESTONE_API_KEY=" + v.key}, "demo", "--days", "60", "--seed", "7", "--account", account.ID)
+	past := launch(u.t, u.dir, []string{"LODESTONE_API_KEY=" + v.key}, "demo", "--days", "60", "--seed",
+		"7", "--account", account.ID)
 	require.Zero(u.t, past.wait(), "%s", past.out)
 	return v.key
 }

@@ -27,9 +27,11 @@ func TestBrowserOverTLS(t *testing.T) {
 	a := certificatetest.NewAuthority(t)
 	site, collector := a.Issue("site"), a.Issue("collector")
 	u := newUp(t)
-	u.more = []string{"--no-sample", "--tls-cert", site.Cert, "--tls-key", site.Key, "--collector-tls-cert", collector.Cert, "--collector-tls-key", collector.Key}
+	u.more = []string{"--no-sample", "--tls-cert", site.Cert, "--tls-key", site.Key, "--collector-tls-cert",
+		collector.Cert, "--collector-tls-key", collector.Key}
 	u.start()
-	b := newBrowserTest(u, t.TempDir(), "NODE_EXTRA_CA_CERTS="+a.CA, "BROWSER_TRUSTED_KEYS="+keyHash(t, site)+","+keyHash(t, collector))
+	b := newBrowserTest(u, t.TempDir(), "NODE_EXTRA_CA_CERTS="+a.CA,
+		"BROWSER_TRUSTED_KEYS="+keyHash(t, site)+","+keyHash(t, collector))
 	b.run(beforeTheLimit(t), "tls")
 	u.interrupt(enginetest.Timeout)
 }

@@ -28,7 +28,8 @@ func TestClients(t *testing.T) {
 	root, err := enginetest.Root()
 	require.NoError(t, err)
 	python := filepath.Join(root, ".cache", "clients", "bin", "python")
-	typescript, pythonClient := filepath.Join(root, "pkg", "client", "typescript"), filepath.Join(root, "pkg", "client", "python")
+	typescript, pythonClient := filepath.Join(root, "pkg", "client", "typescript"),
+		filepath.Join(root, "pkg", "client", "python")
 	u := newUp(t)
 	u.start()
 	runTool(t, root, nil, "make", "clients")
@@ -42,8 +43,10 @@ func TestClients(t *testing.T) {
 	runTool(t, typescript, env, "npm", "--silent", "test")
 	readme := filepath.Join(t.TempDir(), "readme.py")
 	require.NoError(t, os.WriteFile(readme, firstBlock(t, filepath.Join(pythonClient, "README.md"), "python"), 0o600))
-	runTool(t, pythonClient, nil, python, "-m", "mypy", "--cache-dir", t.TempDir(), "lodestone_client", "tests", "generate.py", readme)
-	runTool(t, pythonClient, env, python, "-m", "unittest", "discover", "--start-directory", "tests", "--top-level-directory", ".")
+	runTool(t, pythonClient, nil, python, "-m", "mypy", "--cache-dir", t.TempDir(), "lodestone_client",
+		"tests", "generate.py", readme)
+	runTool(t, pythonClient, env, python, "-m", "unittest", "discover", "--start-directory", "tests",
+		"--top-level-directory", ".")
 
 	// What the READMEs show first does what it says. The script is in the package, whose name leads to
 	// it from there.
@@ -51,7 +54,8 @@ func TestClients(t *testing.T) {
 	require.NoError(t, os.WriteFile(script, firstBlock(t, filepath.Join(typescript, "README.md"), "ts"), 0o600))
 	checked := filepath.Join(typescript, "dist", "readme.mts")
 	require.NoError(t, os.WriteFile(checked, firstBlock(t, filepath.Join(typescript, "README.md"), "ts"), 0o600))
-	runTool(t, typescript, nil, "npx", "--no-install", "tsc", "--strict", "--noEmit", "--skipLibCheck", "false", "--module", "nodenext", "--target", "es2022", "--types", "node", checked)
+	runTool(t, typescript, nil, "npx", "--no-install", "tsc", "--strict", "--noEmit", "--skipLibCheck", "false",
+		"--module", "nodenext", "--target", "es2022", "--types", "node", checked)
 	for _, out := range []string{
 		runTool(t, typescript, env, "node", script),
 		runTool(t, pythonClient, append(env, "PYTHONPATH="+pythonClient), python, readme),
@@ -114,7 +118,8 @@ func newBadProxy(t *testing.T, target string) string {
 			w.Header().Set("Retry-After", "7")
 			w.Header().Set("Content-Type", "application/problem+json")
 			w.WriteHeader(http.StatusTooManyRequests)
-			_, _ = io.WriteString(w, `{"type":"/api/v1/problems/rate_limited","title":"Too many requests","status":429,"detail":"Wait.","code":"rate_limited"}`)
+			_, _ = io.WriteString(w,
+				`{"type":"/api/v1/problems/rate_limited","title":"Too many requests","status":429,"detail":"Wait.","code":"rate_limited"}`)
 		default:
 			pass.ServeHTTP(w, r)
 		}

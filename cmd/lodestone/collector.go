@@ -73,13 +73,15 @@ func (c *collectorCommand) Run(ctx context.Context) error {
 // checkSpool checks the settings that two parts must agree on.
 func checkSpool(c collector.Config, s spool.Config) error {
 	if s.Enabled() && s.After >= c.AckTimeout {
-		return config.Invalid("--spool-after", "is not below --collector-ack-timeout", "leave time for the disk after Kafka was given up")
+		return config.Invalid("--spool-after", "is not below --collector-ack-timeout",
+			"leave time for the disk after Kafka was given up")
 	}
 	return nil
 }
 
 // addCollector adds the collector and its dependencies to the stack.
-func (p *process) addCollector(c collector.Config, cc country.Config, pc producer.Config, sc spool.Config, k kafka.Config, ring *token.Ring, pool *postgres.Pool) error {
+func (p *process) addCollector(c collector.Config, cc country.Config, pc producer.Config, sc spool.Config,
+	k kafka.Config, ring *token.Ring, pool *postgres.Pool) error {
 	if sc.Enabled() {
 		if err := config.Writable("--spool-dir", sc.Dir); err != nil {
 			return err
@@ -93,12 +95,14 @@ func (p *process) addCollector(c collector.Config, cc country.Config, pc produce
 	if err != nil {
 		return err
 	}
-	salts, err := collector.NewSalts(collector.SaltsDeps{Postgres: pool, Tokens: ring, Now: time.Now, Log: p.log, Registerer: p.metrics})
+	salts, err := collector.NewSalts(collector.SaltsDeps{Postgres: pool, Tokens: ring, Now: time.Now,
+		Log: p.log, Registerer: p.metrics})
 	if err != nil {
 		return err
 	}
 	sender, err := producer.New(pc, producer.Deps{
-		Kafka: k.Options(p.log, p.kafkaHooks()...), Topics: kafka.KeyedTopics(), Partitions: kafka.Ledger{Pool: pool}, StartAway: sc.Enabled(),
+		Kafka: k.Options(p.log, p.kafkaHooks()...), Topics: kafka.KeyedTopics(),
+		Partitions: kafka.Ledger{Pool: pool}, StartAway: sc.Enabled(),
 		Log: p.log, Registerer: p.metrics,
 	})
 	if err != nil {
@@ -137,7 +141,8 @@ func (p *process) addCollector(c collector.Config, cc country.Config, pc produce
 		p.log.Warn("the collector serves no /v1/beacon.js", "error", err)
 	}
 	server, err := collector.New(c, collector.Deps{
-		Tokens: ring, Sink: sink, Addresses: salts, Bots: bots, Countries: countries, Quotas: quotas, Beacon: script, Trace: p.trace, Log: p.log, Registerer: p.metrics,
+		Tokens: ring, Sink: sink, Addresses: salts, Bots: bots, Countries: countries, Quotas: quotas, Beacon: script,
+		Trace: p.trace, Log: p.log, Registerer: p.metrics,
 	})
 	if err != nil {
 		return err

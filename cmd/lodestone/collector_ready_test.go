@@ -46,7 +46,8 @@ func TestACollectorThatCanKeepNothingIsNotReady(t *testing.T) {
 	t.Run("a spool that is full", func(t *testing.T) {
 		t.Parallel()
 		s := newStation(t)
-		s.collector("LODESTONE_SPOOL_AFTER=300ms", "LODESTONE_SPOOL_MAX_BYTES=4194304", "LODESTONE_SPOOL_SEGMENT_BYTES=1048576")
+		s.collector("LODESTONE_SPOOL_AFTER=300ms", "LODESTONE_SPOOL_MAX_BYTES=4194304",
+			"LODESTONE_SPOOL_SEGMENT_BYTES=1048576")
 		for _, events := range []int{400, 20} { // large requests, then small ones for the remaining space
 			for {
 				got, err := s.post(1500, newIDs(events)...)
@@ -69,7 +70,8 @@ func TestACollectorThatCanKeepNothingIsNotReady(t *testing.T) {
 		says := func(failing float64, text string) {
 			t.Helper()
 			s.await("readiness says how Kafka is", func() bool {
-				return strings.Contains(s.ready(true), text) && metric(t, s.admin, `lodestone_check_failing{check="kafka"}`) == failing
+				return strings.Contains(s.ready(true), text) &&
+					metric(t, s.admin, `lodestone_check_failing{check="kafka"}`) == failing
 			})
 		}
 		says(0, `"kafka":"ok"`)

@@ -27,7 +27,8 @@ func TestCompletionInBash(t *testing.T) {
 		"lodestone dead-letters replay --al":             "--all",
 		"lodestone migrate --postgres-url x --kafka-bro": "--kafka-brokers",
 	} {
-		cmd := exec.CommandContext(t.Context(), "bash", "-c", `PATH="$2:$PATH"; source "$0"; read -ra COMP_WORDS <<<"$1"; COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _lodestone lodestone; echo "${COMPREPLY[@]}"`, script, typed, binaries(t))
+		cmd := exec.CommandContext(t.Context(), "bash", "-c",
+			`PATH="$2:$PATH"; source "$0"; read -ra COMP_WORDS <<<"$1"; COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _lodestone lodestone; echo "${COMPREPLY[@]}"`, script, typed, binaries(t))
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)
 		require.Equal(t, want, strings.TrimSpace(string(out)), typed)
@@ -63,10 +64,12 @@ func TestVersionOfABuild(t *testing.T) {
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, v.PostgresSchema, int64(111))
 	require.GreaterOrEqual(t, v.ClickHouseSchema, int64(20))
-	v.Info = build.Info{Version: "0.1.0", Commit: "77289bb", Date: "2026-11-26T05:00:00Z", Go: "go1.26.8", Platform: "linux/amd64"}
+	v.Info = build.Info{Version: "0.1.0", Commit: "77289bb", Date: "2026-11-26T05:00:00Z",
+		Go: "go1.26.8", Platform: "linux/amd64"}
 	var text strings.Builder
 	require.NoError(t, v.print(&text, false))
-	for _, part := range []string{"lodestone 0.1.0\n", "77289bb", "2026-11-26T05:00:00Z", "go1.26.8 for linux/amd64", "block rules", "Postgres schema"} {
+	for _, part := range []string{"lodestone 0.1.0\n", "77289bb", "2026-11-26T05:00:00Z", "go1.26.8 for linux/amd64",
+		"block rules", "Postgres schema"} {
 		require.Contains(t, text.String(), part)
 	}
 	text.Reset()

@@ -112,7 +112,10 @@ func configuration(t *testing.T) []byte {
 	for i, group := range sections {
 		section(group.title, func(s *documented) bool { return s.section() == i })
 	}
-	section("`lodestone up`", func(s *documented) bool { return s.section() < 0 && slices.Equal(s.commands, []string{"up"}) })
+	section("`lodestone up`", func(s *documented) bool {
+		return s.section() < 0 &&
+			slices.Equal(s.commands, []string{"up"})
+	})
 	section("Other commands", func(s *documented) bool {
 		return s.section() < 0 && !slices.Equal(s.commands, []string{"up"})
 	})

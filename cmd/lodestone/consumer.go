@@ -38,7 +38,8 @@ type consumerCommand struct {
 }
 
 func (c *consumerCommand) check() error {
-	return validate(c.Admin, c.Trace, c.Consumer, c.Mirror, c.Retention, c.Quota, c.Erasure, c.SpoolAge, c.Kafka, c.ClickHouse, c.Postgres)
+	return validate(c.Admin, c.Trace, c.Consumer, c.Mirror, c.Retention, c.Quota, c.Erasure, c.SpoolAge,
+		c.Kafka, c.ClickHouse, c.Postgres)
 }
 
 // Run is the consumer's process.
@@ -65,7 +66,8 @@ func (c *consumerCommand) Run(ctx context.Context) error {
 	}
 	p.addAdmin(c.Admin)
 	c.Erasure.SpoolMaxAge = c.SpoolAge.MaxAge
-	if err := p.addConsumer(c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Quota, c.Erasure, c.Kafka, c.ClickHouse, pool); err != nil {
+	if err := p.addConsumer(c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Quota, c.Erasure, c.Kafka,
+		c.ClickHouse, pool); err != nil {
 		return err
 	}
 	return p.run(ctx)
@@ -73,10 +75,14 @@ func (c *consumerCommand) Run(ctx context.Context) error {
 
 // addConsumer puts the consumer, the counters, the copies for SQL, the retention, the running
 // check, the erasures and the count of events a month onto the stack.
-func (p *process) addConsumer(c consumer.Config, n counter.Config, m mirror.Config, keep retention.Config, v verify.Config, q counter.QuotaConfig, e erasure.Config, k kafka.Config, s clickhouse.Config, pool *postgres.Pool) error {
+func (p *process) addConsumer(c consumer.Config, n counter.Config, m mirror.Config, keep retention.Config,
+	v verify.Config, q counter.QuotaConfig, e erasure.Config, k kafka.Config, s clickhouse.Config,
+	pool *postgres.Pool) error {
 	erased := &erasure.Set{}
-	p.stack.Add("erasures", erasure.New(e, erasure.Deps{Set: erased, Kafka: k, ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics}))
-	events, err := consumer.New(c, consumer.Deps{Kafka: k, Hooks: p.kafkaHooks(), Trace: p.trace, ClickHouse: s, Postgres: pool, Erased: erased, Log: p.log, Registerer: p.metrics})
+	p.stack.Add("erasures", erasure.New(e, erasure.Deps{Set: erased, Kafka: k, ClickHouse: s, Postgres: pool,
+		Log: p.log, Registerer: p.metrics}))
+	events, err := consumer.New(c, consumer.Deps{Kafka: k, Hooks: p.kafkaHooks(), Trace: p.trace, ClickHouse: s,
+		Postgres: pool, Erased: erased, Log: p.log, Registerer: p.metrics})
 	if err != nil {
 		return err
 	}
@@ -86,13 +92,19 @@ func (p *process) addConsumer(c consumer.Config, n counter.Config, m mirror.Conf
 	p.checks["consumer"] = events.Check
 	p.checks["kafka"] = events.CheckKafka
 	p.stack.Add("consumer", events)
-	p.stack.Add("counters", counter.New(n, counter.Deps{Group: c.Group, Kafka: k, ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics}))
-	p.stack.Add("horizon", horizon.New(horizon.Deps{Group: c.Group, Kafka: k, Copy: s.Number(), Postgres: pool, Log: p.log, Registerer: p.metrics}))
+	p.stack.Add("counters", counter.New(n, counter.Deps{Group: c.Group, Kafka: k, ClickHouse: s, Postgres: pool,
+		Log: p.log, Registerer: p.metrics}))
+	p.stack.Add("horizon", horizon.New(horizon.Deps{Group: c.Group, Kafka: k, Copy: s.Number(), Postgres: pool,
+		Log: p.log, Registerer: p.metrics}))
 	p.stack.Add("mirror", mirror.New(m, mirror.Deps{ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics}))
-	p.stack.Add("pulse of the stores", backup.NewPulse(backup.PulseDeps{Postgres: pool, ClickHouse: s, Log: p.log, Registerer: p.metrics}))
-	p.stack.Add("retention", retention.New(keep, retention.Deps{Kafka: k, ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics}))
-	p.stack.Add("running check", verify.NewWatch(v, verify.Deps{Group: c.Group, Kafka: k, ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics}))
-	meter, err := counter.NewQuotaMeter(q, counter.QuotaDeps{ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics})
+	p.stack.Add("pulse of the stores",
+		backup.NewPulse(backup.PulseDeps{Postgres: pool, ClickHouse: s, Log: p.log, Registerer: p.metrics}))
+	p.stack.Add("retention", retention.New(keep, retention.Deps{Kafka: k, ClickHouse: s, Postgres: pool,
+		Log: p.log, Registerer: p.metrics}))
+	p.stack.Add("running check", verify.NewWatch(v, verify.Deps{Group: c.Group, Kafka: k, ClickHouse: s, Postgres: pool,
+		Log: p.log, Registerer: p.metrics}))
+	meter, err := counter.NewQuotaMeter(q, counter.QuotaDeps{ClickHouse: s, Postgres: pool,
+		Log: p.log, Registerer: p.metrics})
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,8 @@ type exportDailyCommand struct {
 func (c *exportDailyCommand) check() error {
 	var missing error
 	if c.HTTPURL == "" {
-		missing = config.Invalid("--clickhouse-http-url", "is missing", "give the HTTP address of ClickHouse, as http://host:port")
+		missing = config.Invalid("--clickhouse-http-url", "is missing",
+			"give the HTTP address of ClickHouse, as http://host:port")
 	}
 	return errors.Join(missing, validate(c.Admin, c.Archive, c.ClickHouse, c.Postgres))
 }
@@ -52,7 +53,8 @@ func (c *exportDailyCommand) Run(ctx context.Context) error {
 	if err := p.addShardCheck(ctx, c.ClickHouse, pool); err != nil {
 		return errors.Join(err, p.stop(stopTimeout))
 	}
-	daily, err := export.NewArchive(c.Archive, export.ArchiveDeps{ClickHouse: c.ClickHouse, HTTP: c.HTTPURL, Postgres: pool, Log: p.log, Registerer: p.metrics})
+	daily, err := export.NewArchive(c.Archive, export.ArchiveDeps{ClickHouse: c.ClickHouse, HTTP: c.HTTPURL,
+		Postgres: pool, Log: p.log, Registerer: p.metrics})
 	if err != nil {
 		return errors.Join(err, p.stop(stopTimeout))
 	}

@@ -135,7 +135,8 @@ func fields(form *html.Node) url.Values {
 					values.Add(name, attr(o, "value"))
 				}
 			}
-		case attr(n, "type") == "checkbox" && !slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == "checked" }):
+		case attr(n, "type") == "checkbox" && !slices.ContainsFunc(n.Attr,
+			func(a html.Attribute) bool { return a.Key == "checked" }):
 		case n.Data == "input" || n.Data == "button":
 			values.Add(name, attr(n, "value"))
 		}
@@ -165,7 +166,8 @@ func textOf(n *html.Node) string {
 // find returns the elements of a screen with a class, or all with "".
 func (s screen) find(tag, class string) (list []*html.Node) {
 	for n := range s.root.Descendants() {
-		if n.Type == html.ElementNode && n.Data == tag && (class == "" || slices.Contains(strings.Fields(attr(n, "class")), class)) {
+		if n.Type == html.ElementNode && n.Data == tag &&
+			(class == "" || slices.Contains(strings.Fields(attr(n, "class")), class)) {
 			list = append(list, n)
 		}
 	}
@@ -193,12 +195,14 @@ func (s screen) requireAllCompared() {
 	var left []string
 	numbers := 0
 	for d := range s.root.Descendants() {
-		if d.Type != html.ElementNode || !slices.ContainsFunc(d.Attr, func(a html.Attribute) bool { return a.Key == "data-metric" }) {
+		if d.Type != html.ElementNode || !slices.ContainsFunc(d.Attr,
+			func(a html.Attribute) bool { return a.Key == "data-metric" }) {
 			continue
 		}
 		numbers++
 		if !slices.ContainsFunc(d.Attr, func(a html.Attribute) bool { return a.Key == compared }) {
-			left = append(left, attr(d, "data-metric")+" = "+attr(d, "data-value")+" in "+strings.Join(strings.Fields(textOf(d.Parent)), " "))
+			left = append(left, attr(d, "data-metric")+" = "+attr(d, "data-value")+" in "+
+				strings.Join(strings.Fields(textOf(d.Parent)), " "))
 		}
 	}
 	require.Empty(s.t, left, "%s shows numbers that are compared with none of the API", s.path)

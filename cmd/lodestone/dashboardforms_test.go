@@ -65,19 +65,22 @@ func TestDashboardPublishes(t *testing.T) {
 	require.Contains(t, first.text, "Publish your first PDF", "an empty account shows what to do")
 	form := v.open("/dashboard/new")
 
-	s := v.upload(form, "/dashboard/new", "notes.txt", []byte("no PDF"), map[string]string{"title": hostile, "slug": "my-guide"})
+	s := v.upload(form, "/dashboard/new", "notes.txt", []byte("no PDF"),
+		map[string]string{"title": hostile, "slug": "my-guide"})
 	require.Equal(t, http.StatusUnprocessableEntity, s.status)
 	require.Contains(t, textOf(s.find("span", "wrong")[0]), "PDF")
 	require.Equal(t, hostile, attr(s.byID("title"), "value"), "what was typed is kept")
 	require.NotContains(t, s.text, "<script>alert")
 	require.Empty(t, v.magnetsList(), "nothing is left behind")
 
-	s = v.upload(form, "/dashboard/new", "my_field-guide.pdf", demo.Guide(), map[string]string{"title": "", "slug": "Not A Slug!"})
+	s = v.upload(form, "/dashboard/new", "my_field-guide.pdf", demo.Guide(),
+		map[string]string{"title": "", "slug": "Not A Slug!"})
 	require.Equal(t, http.StatusUnprocessableEntity, s.status)
 	require.NotEmpty(t, s.byID("slug-wrong"), s.text)
 	require.Empty(t, v.magnetsList())
 
-	s = v.upload(form, "/dashboard/new", "my_field-guide.pdf", demo.Guide(), map[string]string{"title": "", "description": hostile, "slug": "my-guide", "require_verification": "on"})
+	s = v.upload(form, "/dashboard/new", "my_field-guide.pdf", demo.Guide(),
+		map[string]string{"title": "", "description": hostile, "slug": "my-guide", "require_verification": "on"})
 	require.Equal(t, http.StatusOK, s.status, s.text)
 	require.Contains(t, s.text, "Your page is published.")
 	require.Contains(t, s.text, site+"/l/my-guide")
@@ -111,7 +114,8 @@ func (v *owner) change(t *testing.T, self string) {
 	t.Helper()
 	edit := self + "/edit"
 	one, other := v.open(edit), v.open(edit)
-	s := v.send(one, edit, url.Values{"title": {hostile}, "description": {"New"}, "author": {hostile}, "end_text": {"The\r\nend"}})
+	s := v.send(one, edit, url.Values{"title": {hostile}, "description": {"New"}, "author": {hostile},
+		"end_text": {"The\r\nend"}})
 	require.Equal(t, edit+"?saved=1", s.path)
 	var stored struct {
 		Author  string `json:"author"`
@@ -176,7 +180,8 @@ func (v *owner) refuse(t *testing.T, u *up, self string) {
 	require.Contains(t, s.text, "You may not see this")
 	require.Equal(t, hostile, v.magnetsList()[0].Title)
 
-	pool, err := postgres.Open(t.Context(), postgres.Config{URL: strings.Trim(u.env["LODESTONE_POSTGRES_URL"], "'"), MaxConns: 2})
+	pool, err := postgres.Open(t.Context(),
+		postgres.Config{URL: strings.Trim(u.env["LODESTONE_POSTGRES_URL"], "'"), MaxConns: 2})
 	require.NoError(t, err)
 	defer pool.Close()
 	accounts := account.New(pool)

@@ -137,15 +137,18 @@ func TestDashboardLinks(t *testing.T) {
 
 	// What the API refuses is beside its field, and nothing typed is lost.
 	form := v.open("/dashboard/links/new?magnet=" + magnet.ID)
-	s := v.send(form, "/dashboard/links/new", url.Values{"slug": {"Not A Slug"}, "title": {"My title"}, "redirect_url": {"nowhere"}})
+	s := v.send(form, "/dashboard/links/new", url.Values{"slug": {"Not A Slug"}, "title": {"My title"},
+		"redirect_url": {"nowhere"}})
 	require.Equal(t, http.StatusUnprocessableEntity, s.status)
 	require.Len(t, s.wrong(), 2)
 	s.has("My title")
 	s.has("Not A Slug")
 
 	s = v.send(form, "/dashboard/links/new", url.Values{
-		"slug": {"spring"}, "title": {evil}, "description": {"Two\r\nlines " + evil}, "consent_text": {evil}, "button_text": {evil}, "collect_name": {"true"},
-		"require_verification": {"true"}, "language": {"de"}, "privacy_url": {"https://example.com/privacy?" + url.QueryEscape(evil)},
+		"slug": {"spring"}, "title": {evil}, "description": {"Two\r\nlines " + evil}, "consent_text": {evil},
+		"button_text": {evil}, "collect_name": {"true"},
+		"require_verification": {"true"}, "language": {"de"},
+		"privacy_url": {"https://example.com/privacy?" + url.QueryEscape(evil)},
 	})
 	s.harmless()
 	s.has("The page is open.")
@@ -153,9 +156,12 @@ func TestDashboardLinks(t *testing.T) {
 	path, api := "/dashboard/links/"+id, "/api/v1/generic-links/"+id
 	_, l := v.api("GET", api, nil)
 	require.Equal(t, object{
-		"slug": "spring", "title": evil, "description": "Two\nlines " + evil, "consent_text": evil, "button_text": evil, "language": "de", "collect_name": true,
-		"require_verification": true, "show_contents": true, "show_pages": true, "show_readers": false, "redirect_url": nil, "lead_magnet_id": magnet.ID,
-	}, pick(l, "slug", "title", "description", "consent_text", "button_text", "language", "collect_name", "require_verification", "show_contents", "show_pages", "show_readers",
+		"slug": "spring", "title": evil, "description": "Two\nlines " + evil, "consent_text": evil, "button_text": evil,
+		"language": "de", "collect_name": true,
+		"require_verification": true, "show_contents": true, "show_pages": true, "show_readers": false, "redirect_url": nil,
+		"lead_magnet_id": magnet.ID,
+	}, pick(l, "slug", "title", "description", "consent_text", "button_text", "language", "collect_name",
+		"require_verification", "show_contents", "show_pages", "show_readers",
 		"redirect_url", "lead_magnet_id"))
 
 	// A form that no one changed changes nothing; the picture stays that of the document.
@@ -168,7 +174,8 @@ func TestDashboardLinks(t *testing.T) {
 	s = v.send(first, path, url.Values{"title": {"Spring"}, "description": {""}, "collect_name": nil})
 	s.has("Saved.")
 	_, l = v.api("GET", api, nil)
-	require.Equal(t, object{"title": "Spring", "description": nil, "collect_name": false}, pick(l, "title", "description", "collect_name"))
+	require.Equal(t, object{"title": "Spring", "description": nil, "collect_name": false},
+		pick(l, "title", "description", "collect_name"))
 	s = v.send(second, path, url.Values{"title": {"Summer"}})
 	require.Equal(t, http.StatusConflict, s.status)
 	s = v.send(s, path, nil)
@@ -226,7 +233,8 @@ func (v *owner) recipients(path, magnet string) {
 func (v *owner) submissions(path, id string) {
 	v.t.Helper()
 	v.open(path).has("No one has sent the form yet")
-	status, _ := v.api("PATCH", "/api/v1/generic-links/"+id, object{"require_verification": false, "collect_name": true, "consent_text": nil})
+	status, _ := v.api("PATCH", "/api/v1/generic-links/"+id, object{"require_verification": false,
+		"collect_name": true, "consent_text": nil})
 	require.Equal(v.t, http.StatusOK, status)
 	stranger := visitor{v.t, &http.Client{Timeout: time.Minute}}
 	for i := range 27 {
@@ -234,7 +242,8 @@ func (v *owner) submissions(path, id string) {
 		if i == 3 {
 			name = evil
 		}
-		stranger.submit(v.site+"/l/spring?utm_source="+url.QueryEscape(evil), url.Values{"email": {fmt.Sprintf("reader%d@example.com", i)}, "name": {name}, "utm_source": {evil}})
+		stranger.submit(v.site+"/l/spring?utm_source="+url.QueryEscape(evil),
+			url.Values{"email": {fmt.Sprintf("reader%d@example.com", i)}, "name": {name}, "utm_source": {evil}})
 	}
 	_, page := v.api("GET", "/api/v1/generic-links/"+id+"/submissions?per_page=25", nil)
 	s := v.open(path)
@@ -356,7 +365,9 @@ func (v *owner) strangers(path, id string) {
 	s.has("reader26@example.com")
 	for _, action := range []string{path, path + "/active", path + "/delete", path + "/recipients"} {
 		s.lacks(`action="`+action, action)
-		require.Equal(v.t, http.StatusForbidden, analyst.forge(action, url.Values{"confirm": {"spring"}, "title": {"x"}, "emails": {"eve@example.com"}}).status, action)
+		require.Equal(v.t, http.StatusForbidden,
+			analyst.forge(action, url.Values{"confirm": {"spring"}, "title": {"x"}, "emails": {"eve@example.com"}}).status,
+			action)
 	}
 	analyst.open("/dashboard/links/new").has("Your role only reads")
 	blind := v.signInWithKey("read", "write")
@@ -408,7 +419,8 @@ func (v *owner) links(t *testing.T, p span) {
 	}
 	require.NotZero(t, found)
 	v.turned(screen, "links", "")
-	these := v.ask(`{"metrics":["visitors"],"filters":{"generic_link_id":["` + strings.Join(listed, `","`) + `"]},` + p.whole() + `}`)
+	these := v.ask(`{"metrics":["visitors"],"filters":{"generic_link_id":["` + strings.Join(listed,
+		`","`) + `"]},` + p.whole() + `}`)
 	require.Equal(t, []string{exact(these.ExcludedBots)}, shown(screen.root, "excluded_bots"))
 	screen.requireAllCompared()
 }
@@ -420,7 +432,8 @@ func (v *owner) link(t *testing.T, p span, id string) {
 	only := `"filters":{"generic_link_id":["` + id + `"]},`
 	totals := v.ask("{" + allMetrics + only + p.bounds() + `}`)
 	strip := s.find("section", "strip")[0]
-	for _, metric := range slices.DeleteFunc(totals.tileMetrics(), func(metric string) bool { return metric == "reading_ms" }) {
+	for _, metric := range slices.DeleteFunc(totals.tileMetrics(),
+		func(metric string) bool { return metric == "reading_ms" }) {
 		require.Equal(t, []string{exact(totals.Totals[metric])}, shown(strip, metric), "%s of %s", metric, id)
 	}
 	numbers := screen{t: t, root: strip}
@@ -429,7 +442,8 @@ func (v *owner) link(t *testing.T, p span, id string) {
 	require.Equal(t, http.StatusOK, people.status)
 	people.has("Readers of")
 	among := v.ask(`{"metrics":["people"],` + only + p.bounds() + `}`)
-	require.Equal(t, []string{exact(among.Totals["people"])}, shown(people.find("h1", "")[0], "people"), "the people of %s", id)
+	require.Equal(t, []string{exact(among.Totals["people"])},
+		shown(people.find("h1", "")[0], "people"), "the people of %s", id)
 	s.requireOnly(s.find("h1", "")[0], totals.Totals)
 	require.Equal(t, []string{exact(totals.ExcludedBots)}, shown(s.root, "excluded_bots"))
 	for _, metric := range []string{"visitors", "submissions"} {

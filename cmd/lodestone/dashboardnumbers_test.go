@@ -81,7 +81,8 @@ func TestDashboardShowsWhatTheAPIAnswers(t *testing.T) {
 	v.overview(t, lastDays(100, today)) // by weeks
 	for _, p := range []span{
 		lastDays(30, today),
-		{fmt.Sprintf("from=%s&to=%s&compare=no", today.AddDate(0, 0, -12).Format(time.DateOnly), today.AddDate(0, 0, -4).Format(time.DateOnly)), today.AddDate(0, 0, -12), today.AddDate(0, 0, -4)},
+		{fmt.Sprintf("from=%s&to=%s&compare=no", today.AddDate(0, 0, -12).Format(time.DateOnly),
+			today.AddDate(0, 0, -4).Format(time.DateOnly)), today.AddDate(0, 0, -12), today.AddDate(0, 0, -4)},
 	} {
 		v.overview(t, p)
 		v.magnets(t, p)
@@ -159,7 +160,8 @@ func (p span) bounds() string {
 	if p.days() > 93 {
 		interval = "week"
 	}
-	return fmt.Sprintf(`"from":"%s","to":"%s","interval":"%s"`, p.first.Format(time.DateOnly), p.last.AddDate(0, 0, 1).Format(time.DateOnly), interval)
+	return fmt.Sprintf(`"from":"%s","to":"%s","interval":"%s"`, p.first.Format(time.DateOnly),
+		p.last.AddDate(0, 0, 1).Format(time.DateOnly), interval)
 }
 
 // whole are its days without intervals.
@@ -194,8 +196,10 @@ func (v *owner) overview(t *testing.T, p span) {
 	t.Helper()
 	total := v.ask("{" + allMetrics + p.bounds() + "}")
 	for chosen, drawn := range map[string][]string{
-		"": {"people", "people_finished"}, "&metric=visitors&second=submission_rate": {"visitors", "submission_rate"}, "&metric=reading_ms&second=median_page_ms": {"reading_ms", "median_page_ms"},
-		"&metric=page_views&second=none": {"page_views"}, "&metric=people_download_rate&second=people_finish_rate": {"people_download_rate", "people_finish_rate"},
+		"": {"people", "people_finished"}, "&metric=visitors&second=submission_rate": {"visitors", "submission_rate"},
+		"&metric=reading_ms&second=median_page_ms":               {"reading_ms", "median_page_ms"},
+		"&metric=page_views&second=none":                         {"page_views"},
+		"&metric=people_download_rate&second=people_finish_rate": {"people_download_rate", "people_finish_rate"},
 	} {
 		if chosen != "" && p.days() != 30 {
 			continue // once each
@@ -243,7 +247,8 @@ func (v *owner) magnetList(t *testing.T, s screen, p span) {
 	t.Helper()
 	magnets := v.ask(`{"metrics":["people","visitors","submissions","people_finish_rate","people_downloaded"],"dimensions":["lead_magnet_id"],` + p.whole() + `}`)
 	list := s.find("table", "magnets")[0]
-	for metric, none := range map[string]string{"visitors": "0", "submissions": "0", "people_downloaded": "0", "people_finish_rate": "", "people": "0"} {
+	for metric, none := range map[string]string{"visitors": "0", "submissions": "0", "people_downloaded": "0",
+		"people_finish_rate": "", "people": "0"} {
 		want := magnets.column(metric)
 		got := shown(list, metric)
 		require.GreaterOrEqual(t, len(got), len(want))
@@ -261,7 +266,8 @@ func (v *owner) magnetList(t *testing.T, s screen, p span) {
 func (v *owner) sortedMagnets(t *testing.T, p span) {
 	t.Helper()
 	for _, metric := range []string{"visitors", "submissions", "people", "people_downloaded"} {
-		magnets := v.ask(`{"metrics":["` + metric + `"],"dimensions":["lead_magnet_id"],"order_by":"-` + metric + `",` + p.whole() + `}`)
+		magnets := v.ask(`{"metrics":["` + metric + `"],"dimensions":["lead_magnet_id"],"order_by":"-` +
+			metric + `",` + p.whole() + `}`)
 		list := v.open("/dashboard?"+p.query+"&sort="+metric).find("table", "magnets")[0]
 		want := magnets.column(metric)
 		require.NotEmpty(t, want)
@@ -359,7 +365,9 @@ func (v *owner) magnets(t *testing.T, p span) {
 		v.magnet(t, p, m.ID, "1", total)
 		v.open("/dashboard/magnets/" + m.ID + "?" + p.query).requireListsWhomItCounts(v)
 		query := p.times(url.Values{"lead_magnet_id": {m.ID}})
-		for _, only := range []string{"finished=false", "downloaded=true", "from_form=false", "reached=2", "stopped_at=2&magnet_version=1", "utm_source=newsletter", "without=utm_source", "device=mobile", "magnet_version=1"} {
+		for _, only := range []string{"finished=false", "downloaded=true", "from_form=false", "reached=2",
+			"stopped_at=2&magnet_version=1", "utm_source=newsletter", "without=utm_source",
+			"device=mobile", "magnet_version=1"} {
 			var people struct{ Pagination struct{ Total float64 } }
 			v.call(http.MethodGet, "/api/v1/analytics/readers?"+only+"&"+query, "", &people)
 			step := v.open("/dashboard/readers?" + only + "&lead_magnet_id=" + m.ID + "&" + p.query)
@@ -382,7 +390,8 @@ func (v *owner) magnet(t *testing.T, p span, id, version string, total reported)
 	s := v.open(address)
 	require.Equal(t, http.StatusOK, s.status)
 	s.requireTop(total)
-	require.NotEmpty(t, s.linkTo("/dashboard/readers?", "finished=false", id), "a step leads to the people who stopped there")
+	require.NotEmpty(t, s.linkTo("/dashboard/readers?", "finished=false", id),
+		"a step leads to the people who stopped there")
 	tiles := screen{t: t, root: s.find("section", "tiles")[0]}
 	require.NotEmpty(t, tiles.linkTo("/dashboard/links?", "magnet="+id), "forms lead to the landing pages that have them")
 	for _, of := range []string{"generic_link_id=", "utm_source=", "without=utm_source", "device=", "magnet_version="} {
@@ -391,7 +400,8 @@ func (v *owner) magnet(t *testing.T, p span, id, version string, total reported)
 	figures := s.find("figure", "chart")
 	for _, metric := range total.tileMetrics() {
 		if metric != "reading_ms" {
-			require.Equal(t, []string{exact(total.Totals[metric])}, shown(figures[0], metric), "the funnel says what the tiles say: %s", metric)
+			require.Equal(t, []string{exact(total.Totals[metric])}, shown(figures[0], metric),
+				"the funnel says what the tiles say: %s", metric)
 		}
 	}
 	if total.Totals["people_without_form"] != 0.0 {
@@ -410,7 +420,8 @@ func (v *owner) magnet(t *testing.T, p span, id, version string, total reported)
 	v.call(http.MethodGet, "/api/v1/analytics/pages?"+p.times(more), "", &pages)
 	var reached, stopped, median []string
 	for _, row := range pages.Data {
-		reached, stopped, median = append(reached, exact(row.Reached)), append(stopped, exact(row.Stopped)), append(median, exact(row.Median))
+		reached, stopped, median = append(reached, exact(row.Reached)), append(stopped, exact(row.Stopped)),
+			append(median, exact(row.Median))
 	}
 	course := 1
 	if len(pages.Data) > 0 {
@@ -426,10 +437,13 @@ func (v *owner) magnet(t *testing.T, p span, id, version string, total reported)
 		dimension string
 		metrics   []string
 	}{
-		"Source": {"utm_source", []string{"people", "submissions", "people_finish_rate"}}, "Landing page": {"generic_link_id", []string{"people", "submissions", "people_finish_rate"}},
-		"Device": {"device", []string{"people", "people_finish_rate", "median_page_ms"}}, "Version": {"magnet_version", []string{"people", "people_finish_rate", "median_page_ms"}},
+		"Source":       {"utm_source", []string{"people", "submissions", "people_finish_rate"}},
+		"Landing page": {"generic_link_id", []string{"people", "submissions", "people_finish_rate"}},
+		"Device":       {"device", []string{"people", "people_finish_rate", "median_page_ms"}},
+		"Version":      {"magnet_version", []string{"people", "people_finish_rate", "median_page_ms"}},
 	} {
-		rows := v.ask(`{"metrics":["` + strings.Join(by.metrics, `","`) + `"],"dimensions":["` + by.dimension + `"],"limit":10,` + only + `}`)
+		rows := v.ask(`{"metrics":["` + strings.Join(by.metrics, `","`) + `"],"dimensions":["` + by.dimension +
+			`"],"limit":10,` + only + `}`)
 		table := s.table(head)
 		require.NotNil(t, table, head)
 		s.requireRows(table, rows, by.metrics...)
@@ -491,7 +505,8 @@ type readerRow struct {
 
 func (v *owner) readers(t *testing.T, p span) {
 	t.Helper()
-	for _, filter := range []url.Values{{"sort": {"-score"}, "finished": {"true"}}, {"sort": {"-reading_ms"}, "finished": {"false"}}, {"sort": {"-downloads"}, "min_pages": {"5"}}, {"q": {"a"}}, {}} {
+	for _, filter := range []url.Values{{"sort": {"-score"}, "finished": {"true"}},
+		{"sort": {"-reading_ms"}, "finished": {"false"}}, {"sort": {"-downloads"}, "min_pages": {"5"}}, {"q": {"a"}}, {}} {
 		address := "/dashboard/readers?" + p.query + "&" + filter.Encode()
 		filter.Set("per_page", "50")
 		var list struct {
@@ -521,7 +536,8 @@ func (v *owner) readers(t *testing.T, p span) {
 // readerMetrics are the numbers of a person.
 var readerMetrics = map[string]func(readerRow) float64{
 	"sessions": func(r readerRow) float64 { return r.Sessions }, "pages": func(r readerRow) float64 { return r.Pages },
-	"reading_ms": func(r readerRow) float64 { return r.ReadingMS }, "downloads": func(r readerRow) float64 { return r.Downloads }, "score": func(r readerRow) float64 { return r.Score },
+	"reading_ms": func(r readerRow) float64 { return r.ReadingMS },
+	"downloads":  func(r readerRow) float64 { return r.Downloads }, "score": func(r readerRow) float64 { return r.Score },
 }
 
 func (v *owner) reader(t *testing.T) {
@@ -632,7 +648,8 @@ func (v *owner) sharedNumbers(t *testing.T) {
 				v.call(http.MethodGet, "/api/v1/analytics/pages?"+query, "", &pages)
 				var reached, stopped, median []string
 				for _, row := range pages.Data {
-					reached, stopped, median = append(reached, exact(row.Reached)), append(stopped, exact(row.Stopped)), append(median, exact(row.Median))
+					reached, stopped, median = append(reached, exact(row.Reached)), append(stopped, exact(row.Stopped)),
+						append(median, exact(row.Median))
 				}
 				require.Equal(t, reached, shown(figures[2], "people_reached"))
 				require.Equal(t, stopped, shown(figures[2], "people_stopped"))
@@ -656,7 +673,8 @@ func (v *owner) landingNumbers(t *testing.T) {
 	compared := 0
 	for _, m := range list.Data {
 		var link struct{ URL string }
-		v.call(http.MethodPost, "/api/v1/generic-links", `{"lead_magnet_id":"`+m.ID+`","show_readers":true,"language":"en"}`, &link)
+		v.call(http.MethodPost, "/api/v1/generic-links", `{"lead_magnet_id":"`+m.ID+`","show_readers":true,"language":"en"}`,
+			&link)
 		page, today := v.openToday(strings.TrimPrefix(link.URL, v.site))
 		for _, li := range page.find("li", "") {
 			for words, filter := range map[string]url.Values{"Read by ": {}, " finished it": {"finished": {"true"}}} {

@@ -28,7 +28,8 @@ func (v *owner) plantPeople(t *testing.T, u *up) (magnet, link string) {
 	for _, m := range v.magnetsList() {
 		before[m.ID] = true
 	}
-	s := v.upload(v.open("/dashboard/new"), "/dashboard/new", "planted.pdf", demo.Guide(), map[string]string{"title": "Planted", "slug": "planted"})
+	s := v.upload(v.open("/dashboard/new"), "/dashboard/new", "planted.pdf", demo.Guide(),
+		map[string]string{"title": "Planted", "slug": "planted"})
 	require.Equal(t, http.StatusOK, s.status, s.text)
 	var pages int
 	for _, m := range v.magnetsList() {
@@ -46,7 +47,8 @@ func (v *owner) plantPeople(t *testing.T, u *up) (magnet, link string) {
 		person.submit(v.site+"/l/planted", url.Values{"email": {name + "@people.example"}, "utm_source": {"planted"}})
 	}
 	for _, name := range []string{"dora", "dora", "egon", "fay"} {
-		v.call(http.MethodPost, "/api/v1/access-links", `{"lead_magnet_id":"`+magnet+`","email":"`+name+`@people.example"}`, &struct{}{})
+		v.call(http.MethodPost, "/api/v1/access-links", `{"lead_magnet_id":"`+magnet+`","email":"`+name+
+			`@people.example"}`, &struct{}{})
 	}
 	var made client.Page[client.AccessLink]
 	v.call(http.MethodGet, "/api/v1/access-links?per_page=100&lead_magnet_id="+magnet, "", &made)
@@ -57,7 +59,8 @@ func (v *owner) plantPeople(t *testing.T, u *up) (magnet, link string) {
 	}
 	require.Greater(t, len(of["ann"]), 1, "the form gave a link in the browser and one by mail")
 	view := func(l client.AccessLink, page int, agent string) {
-		u.event(t, l, agent, map[string]any{"event_type": "page_viewed", "session_id": uuid.NewString(), "event_data": map[string]any{"page": page, "duration_ms": 2000}})
+		u.event(t, l, agent, map[string]any{"event_type": "page_viewed", "session_id": uuid.NewString(),
+			"event_data": map[string]any{"page": page, "duration_ms": 2000}})
 	}
 	view(of["ann"][0], 1, adasAgent)
 	view(of["ann"][1], pages, adasAgent)
@@ -94,10 +97,12 @@ func (v *owner) planted(t *testing.T, u *up) {
 	var total reported
 	require.Eventually(t, func() bool {
 		total = v.ask("{" + allMetrics + only + p.bounds() + "}")
-		return total.Totals["people"] == 4.0 && total.Totals["people_downloaded"] == 1.0 && total.Totals["submissions"] == 3.0 && total.Totals["visitors"] == 1.0 && total.ExcludedBots > 0
+		return total.Totals["people"] == 4.0 && total.Totals["people_downloaded"] == 1.0 &&
+			total.Totals["submissions"] == 3.0 && total.Totals["visitors"] == 1.0 && total.ExcludedBots > 0
 	}, enginetest.Timeout, seldom, "%v", &total)
 	for metric, want := range map[string]float64{
-		"verified": 3, "confirmations": 0, "people_finished": 2, "people_without_form": 2, "people_finish_rate": 0.5, "people_download_rate": 0.25, "submission_rate": 3,
+		"verified": 3, "confirmations": 0, "people_finished": 2, "people_without_form": 2, "people_finish_rate": 0.5,
+		"people_download_rate": 0.25, "submission_rate": 3,
 	} {
 		require.InDelta(t, want, total.Totals[metric], 1e-9, metric)
 	}
@@ -106,7 +111,8 @@ func (v *owner) planted(t *testing.T, u *up) {
 	var share struct{ URL string }
 	v.call(http.MethodPost, "/api/v1/lead-magnets/"+magnet+"/shares", "{}", &share)
 	for _, path := range []string{
-		"/dashboard/magnets/" + magnet, "/dashboard/links/" + link, "/dashboard/links?magnet=" + magnet, strings.TrimPrefix(share.URL, v.site),
+		"/dashboard/magnets/" + magnet, "/dashboard/links/" + link, "/dashboard/links?magnet=" + magnet,
+		strings.TrimPrefix(share.URL, v.site),
 	} {
 		s := v.open(path)
 		for node := range s.root.Descendants() { // text by text: cells stand beside each other
@@ -119,7 +125,8 @@ func (v *owner) planted(t *testing.T, u *up) {
 				require.LessOrEqual(t, n, 100, "%s says %s", path, found[0])
 			}
 		}
-		require.Regexp(t, `(?i)more forms than counted visitors|more than the .* that was counted`, s.text, "%s says why there is no rate", path)
+		require.Regexp(t, `(?i)more forms than counted visitors|more than the .* that was counted`, s.text,
+			"%s says why there is no rate", path)
 		require.NotContains(t, s.text, "Confirmed", "%s: nothing is confirmed there", path)
 	}
 	shown := v.open("/dashboard/magnets/" + magnet)
@@ -131,12 +138,15 @@ func (v *owner) planted(t *testing.T, u *up) {
 // the same list.
 func (v *owner) keepsTheList(t *testing.T, magnet string) {
 	t.Helper()
-	list := "/dashboard/readers?" + url.Values{"q": {"dora"}, "lead_magnet_id": {magnet}, "sort": {"-score"}, "finished": {"false"}, "days": {"7"}}.Encode()
+	list := "/dashboard/readers?" + url.Values{"q": {"dora"}, "lead_magnet_id": {magnet}, "sort": {"-score"},
+		"finished": {"false"}, "days": {"7"}}.Encode()
 	reader := v.open(v.open(list).linkTo("/dashboard/readers/", "list="))
 	back := v.open(reader.linkTo("/dashboard/readers?", "q=dora"))
 	require.Contains(t, back.text, "dora@people.example")
 	require.NotContains(t, back.text, "egon@people.example")
 	require.Equal(t, list, reader.linkTo("/dashboard/readers?", "q=dora"))
-	other := v.open(strings.Split(v.open(list).linkTo("/dashboard/readers/", "list="), "?")[0] + "?list=" + url.QueryEscape("q=dora&next=https://example.com"))
-	require.NotContains(t, other.linkTo("/dashboard/readers?", "q=dora"), "example.com", "the address of the list says what a list is of, nothing else")
+	other := v.open(strings.Split(v.open(list).linkTo("/dashboard/readers/", "list="), "?")[0] + "?list=" +
+		url.QueryEscape("q=dora&next=https://example.com"))
+	require.NotContains(t, other.linkTo("/dashboard/readers?", "q=dora"), "example.com",
+		"the address of the list says what a list is of, nothing else")
 }

@@ -50,71 +50,93 @@ func routes() []route {
 		{pattern: "GET /dashboard/magnets/{id}/edit", needs: scopes(auth.Read)},
 		{pattern: "POST /dashboard/magnets/{id}/edit", needs: scopes(auth.Write), form: title},
 		{pattern: "POST /dashboard/magnets/{id}/active", needs: scopes(auth.Write), form: url.Values{"active": {"false"}}},
-		{pattern: "POST /dashboard/magnets/{id}/delete", needs: scopes(auth.Write), form: url.Values{"confirm": {"The Guide"}}},
+		{pattern: "POST /dashboard/magnets/{id}/delete", needs: scopes(auth.Write),
+			form: url.Values{"confirm": {"The Guide"}}},
 		{pattern: "GET /dashboard/magnets/{id}/file", needs: scopes(auth.Read)},
 		{pattern: "POST /dashboard/magnets/{id}/file", needs: scopes(auth.Write), upload: true},
 		{pattern: "GET /dashboard/magnets/{id}/shares", needs: scopes(auth.Read)},
-		{pattern: "POST /dashboard/magnets/{id}/shares", needs: scopes(auth.Write, auth.Read), form: url.Values{"name": {"planted"}}},
+		{pattern: "POST /dashboard/magnets/{id}/shares", needs: scopes(auth.Write, auth.Read),
+			form: url.Values{"name": {"planted"}}},
 		{pattern: "POST /dashboard/magnets/{id}/shares/{share}/delete", needs: scopes(auth.Write)},
 		{pattern: "GET /dashboard/readers", needs: scopes(auth.Leads)},
 		{pattern: "GET /dashboard/readers/{access_link_id}", needs: scopes(auth.Read, auth.Leads)},
-		{pattern: "POST /dashboard/readers/{access_link_id}", needs: scopes(auth.Write), seen: scopes(auth.Leads), form: url.Values{"lead_magnet_id": {"MAGNET"}}},
-		{pattern: "POST /dashboard/readers/{access_link_id}/links/{link}", needs: scopes(auth.Write), seen: scopes(auth.Leads), form: url.Values{"do": {"revoke"}}},
-		{pattern: "POST /dashboard/readers/{access_link_id}/links/{link}/preview", needs: scopes(auth.Write), seen: scopes(auth.Leads)},
-		{pattern: "POST /dashboard/readers/{access_link_id}/links/{link}/delete", needs: scopes(auth.Write), seen: scopes(auth.Leads)},
+		{pattern: "POST /dashboard/readers/{access_link_id}", needs: scopes(auth.Write), seen: scopes(auth.Leads),
+			form: url.Values{"lead_magnet_id": {"MAGNET"}}},
+		{pattern: "POST /dashboard/readers/{access_link_id}/links/{link}", needs: scopes(auth.Write),
+			seen: scopes(auth.Leads), form: url.Values{"do": {"revoke"}}},
+		{pattern: "POST /dashboard/readers/{access_link_id}/links/{link}/preview",
+			needs: scopes(auth.Write), seen: scopes(auth.Leads)},
+		{pattern: "POST /dashboard/readers/{access_link_id}/links/{link}/delete",
+			needs: scopes(auth.Write), seen: scopes(auth.Leads)},
 		{pattern: "GET /dashboard/readers/{access_link_id}/links/{link}/qr", needs: scopes(auth.Leads)},
-		{pattern: "POST /dashboard/readers/{access_link_id}/forms/{submission}/delete", needs: scopes(auth.Write), seen: scopes(auth.Leads)},
+		{pattern: "POST /dashboard/readers/{access_link_id}/forms/{submission}/delete",
+			needs: scopes(auth.Write), seen: scopes(auth.Leads)},
 		{pattern: "POST /dashboard/readers/{access_link_id}/export", needs: scopes(auth.Read, auth.Leads, auth.Privacy)},
-		{pattern: "POST /dashboard/readers/{access_link_id}/erase", needs: scopes(auth.Leads, auth.Privacy), form: url.Values{"confirm": {"reader@example.com"}}},
+		{pattern: "POST /dashboard/readers/{access_link_id}/erase", needs: scopes(auth.Leads, auth.Privacy),
+			form: url.Values{"confirm": {"reader@example.com"}}},
 		{pattern: "GET /dashboard/erasures/{id}", needs: scopes(auth.Privacy)},
 		{pattern: "GET /dashboard/erasures/{id}/receipt", needs: scopes(auth.Privacy)},
 		{pattern: "GET /dashboard/live", needs: scopes(auth.Read)},
 		{pattern: "GET /dashboard/links", needs: scopes(auth.Read)},
 		{pattern: "GET /dashboard/links/new", needs: scopes(auth.Read, auth.Write)},
-		{pattern: "POST /dashboard/links/new", needs: scopes(auth.Write), form: url.Values{"magnet": {"MAGNET"}, "lead_magnet_id": {"MAGNET"}, "title": {"planted"}}},
+		{pattern: "POST /dashboard/links/new", needs: scopes(auth.Write), form: url.Values{"magnet": {"MAGNET"},
+			"lead_magnet_id": {"MAGNET"}, "title": {"planted"}}},
 		{pattern: "GET /dashboard/links/{id}", needs: scopes(auth.Read)},
 		{pattern: "POST /dashboard/links/{id}", needs: scopes(auth.Write), form: title},
 		{pattern: "POST /dashboard/links/{id}/active", needs: scopes(auth.Write)},
 		{pattern: "POST /dashboard/links/{id}/preview", needs: scopes(auth.Write)},
 		{pattern: "POST /dashboard/links/{id}/delete", needs: scopes(auth.Write), form: url.Values{"confirm": {"roles"}}},
-		{pattern: "POST /dashboard/links/{id}/recipients", needs: scopes(auth.Write), form: url.Values{"emails": {"eve@example.com"}}},
+		{pattern: "POST /dashboard/links/{id}/recipients", needs: scopes(auth.Write),
+			form: url.Values{"emails": {"eve@example.com"}}},
 		{pattern: "GET /dashboard/links/{id}/campaigns", needs: scopes(auth.Read)},
-		{pattern: "POST /dashboard/links/{id}/campaigns", needs: scopes(auth.Write), form: url.Values{"name": {"planted"}, "utm_source": {"x"}}},
-		{pattern: "POST /dashboard/links/{id}/campaigns/{template}", needs: scopes(auth.Write), form: url.Values{"utm_source": {"x"}}},
+		{pattern: "POST /dashboard/links/{id}/campaigns", needs: scopes(auth.Write),
+			form: url.Values{"name": {"planted"}, "utm_source": {"x"}}},
+		{pattern: "POST /dashboard/links/{id}/campaigns/{template}", needs: scopes(auth.Write),
+			form: url.Values{"utm_source": {"x"}}},
 		{pattern: "POST /dashboard/links/{id}/campaigns/{template}/delete", needs: scopes(auth.Write)},
 		{pattern: "GET /dashboard/links/{id}/site", needs: scopes(auth.Read)},
-		{pattern: "POST /dashboard/links/{id}/site", needs: scopes(auth.Write), form: url.Values{"add": {"https://evil.example"}}},
+		{pattern: "POST /dashboard/links/{id}/site", needs: scopes(auth.Write),
+			form: url.Values{"add": {"https://evil.example"}}},
 		{pattern: "POST /dashboard/links/{id}/picture", needs: scopes(auth.Write), upload: true},
 		{pattern: "POST /dashboard/links/{id}/picture/delete", needs: scopes(auth.Write)},
 		{pattern: "GET /dashboard/links/{id}/submissions/{submission}", needs: scopes(auth.Read, auth.Leads)},
 		{pattern: "GET /dashboard/links/{id}/submissions.csv", needs: scopes(auth.Leads)},
 		{pattern: "GET /dashboard/links/{id}/qr", needs: scopes(auth.Read)},
 		{pattern: "GET /dashboard/settings", needs: scopes(auth.Read)},
-		{pattern: "POST /dashboard/settings", needs: scopes(auth.Write), form: url.Values{"name": {"taken over"}, "timezone": {"UTC"}, "brand_font": {"inter"}}},
+		{pattern: "POST /dashboard/settings", needs: scopes(auth.Write), form: url.Values{"name": {"taken over"},
+			"timezone": {"UTC"}, "brand_font": {"inter"}}},
 		{pattern: "POST /dashboard/settings/logo", needs: scopes(auth.Write), upload: true},
 		{pattern: "POST /dashboard/settings/logo/delete", needs: scopes(auth.Write)},
 		{pattern: "GET /dashboard/settings/notices", needs: scopes(auth.Read)},
-		{pattern: "POST /dashboard/settings/notices", needs: scopes(auth.Write), form: url.Values{"notify": {"none"}, "notify_email": {"eve@example.com"}}},
-		{pattern: "POST /dashboard/settings/notices/weekly", needs: scopes(auth.Read), person: true, form: url.Values{"enabled": {"true"}}},
+		{pattern: "POST /dashboard/settings/notices", needs: scopes(auth.Write), form: url.Values{"notify": {"none"},
+			"notify_email": {"eve@example.com"}}},
+		{pattern: "POST /dashboard/settings/notices/weekly", needs: scopes(auth.Read), person: true,
+			form: url.Values{"enabled": {"true"}}},
 		{pattern: "GET /dashboard/settings/people", needs: scopes(auth.People)},
-		{pattern: "POST /dashboard/settings/people", needs: scopes(auth.People), form: url.Values{"email": {"eve@example.com"}, "role": {"owner"}}},
+		{pattern: "POST /dashboard/settings/people", needs: scopes(auth.People),
+			form: url.Values{"email": {"eve@example.com"}, "role": {"owner"}}},
 		{pattern: "POST /dashboard/settings/people/{id}", needs: scopes(auth.People), form: url.Values{"role": {"owner"}}},
 		{pattern: "POST /dashboard/settings/people/{id}/remove", needs: scopes(auth.People)},
 		{pattern: "POST /dashboard/settings/invitations/{id}/remove", needs: scopes(auth.People)},
 		{pattern: "GET /dashboard/settings/keys", needs: scopes(auth.Keys)},
-		{pattern: "POST /dashboard/settings/keys", needs: scopes(auth.Keys), form: url.Values{"name": {"planted"}, "scopes": {"read"}}},
+		{pattern: "POST /dashboard/settings/keys", needs: scopes(auth.Keys),
+			form: url.Values{"name": {"planted"}, "scopes": {"read"}}},
 		{pattern: "POST /dashboard/settings/keys/{id}/revoke", needs: scopes(auth.Keys)},
 		{pattern: "GET /dashboard/settings/sessions", needs: scopes(auth.Read)},
 		{pattern: "POST /dashboard/settings/sessions/{id}/end", needs: scopes(auth.Read)},
 		{pattern: "GET /dashboard/settings/webhooks", needs: scopes(auth.Webhooks)},
-		{pattern: "POST /dashboard/settings/webhooks", needs: scopes(auth.Webhooks, auth.Leads), form: url.Values{"url": {"https://evil.example"}, "kinds": {"form.submitted"}}},
+		{pattern: "POST /dashboard/settings/webhooks", needs: scopes(auth.Webhooks, auth.Leads),
+			form: url.Values{"url": {"https://evil.example"}, "kinds": {"form.submitted"}}},
 		{pattern: "GET /dashboard/settings/webhooks/{id}", needs: scopes(auth.Webhooks, auth.Leads)},
-		{pattern: "POST /dashboard/settings/webhooks/{id}", needs: scopes(auth.Webhooks, auth.Leads), form: url.Values{"url": {"https://evil.example"}, "kinds": {"form.submitted"}}},
+		{pattern: "POST /dashboard/settings/webhooks/{id}", needs: scopes(auth.Webhooks, auth.Leads),
+			form: url.Values{"url": {"https://evil.example"}, "kinds": {"form.submitted"}}},
 		{pattern: "POST /dashboard/settings/webhooks/{id}/active", needs: scopes(auth.Webhooks, auth.Leads)},
 		{pattern: "POST /dashboard/settings/webhooks/{id}/test", needs: scopes(auth.Webhooks), seen: scopes(auth.Leads)},
 		{pattern: "POST /dashboard/settings/webhooks/{id}/secret", needs: scopes(auth.Webhooks), seen: scopes(auth.Leads)},
-		{pattern: "POST /dashboard/settings/webhooks/{id}/delete", needs: scopes(auth.Webhooks), seen: scopes(auth.Leads), form: url.Values{"confirm": {"127.0.0.1:9"}}},
-		{pattern: "POST /dashboard/settings/webhooks/{id}/deliveries/{delivery}/replay", needs: scopes(auth.Webhooks, auth.Leads)},
+		{pattern: "POST /dashboard/settings/webhooks/{id}/delete", needs: scopes(auth.Webhooks), seen: scopes(auth.Leads),
+			form: url.Values{"confirm": {"127.0.0.1:9"}}},
+		{pattern: "POST /dashboard/settings/webhooks/{id}/deliveries/{delivery}/replay",
+			needs: scopes(auth.Webhooks, auth.Leads)},
 		{pattern: "GET /dashboard/settings/usage", needs: scopes(auth.Read)},
 		{pattern: "GET /dashboard/settings/audit", needs: scopes(auth.People)},
 		// Of the session itself.
@@ -126,9 +148,12 @@ func routes() []route {
 
 // outside are the pages before the session.
 var outside = []string{
-	"GET /dashboard/sign-in", "POST /dashboard/sign-in", "POST /dashboard/sign-in/key", "GET /dashboard/sign-in/sent/{page}", "POST /dashboard/sign-in/sent/{page}",
-	"POST /dashboard/sign-in/sent/{page}/again", "GET /dashboard/sign-in/link/{link}", "POST /dashboard/sign-in/link/{link}", "GET /dashboard/sign-in/once/{link}",
-	"GET /dashboard/sign-in/openid", "GET /dashboard/sign-in/openid/callback", "GET /dashboard/sign-in/invitation/{secret}", "POST /dashboard/sign-in/invitation/{secret}",
+	"GET /dashboard/sign-in", "POST /dashboard/sign-in", "POST /dashboard/sign-in/key",
+	"GET /dashboard/sign-in/sent/{page}", "POST /dashboard/sign-in/sent/{page}",
+	"POST /dashboard/sign-in/sent/{page}/again", "GET /dashboard/sign-in/link/{link}",
+	"POST /dashboard/sign-in/link/{link}", "GET /dashboard/sign-in/once/{link}",
+	"GET /dashboard/sign-in/openid", "GET /dashboard/sign-in/openid/callback",
+	"GET /dashboard/sign-in/invitation/{secret}", "POST /dashboard/sign-in/invitation/{secret}",
 	"GET /dashboard/sign-out",
 }
 
@@ -140,7 +165,8 @@ func mounted(t *testing.T) (list []string) {
 	require.NoError(t, err)
 	ring, err := token.NewKeys(1).Ring()
 	require.NoError(t, err)
-	sessions, err := signin.New(signin.Config{}, signin.Deps{Pages: pages, Tokens: ring, Addresses: clientaddr.New(nil, ""), Log: log})
+	sessions, err := signin.New(signin.Config{}, signin.Deps{Pages: pages, Tokens: ring,
+		Addresses: clientaddr.New(nil, ""), Log: log})
 	require.NoError(t, err)
 	screens, err := dashboard.New(dashboard.Config{}, dashboard.Deps{Pages: pages, Sessions: sessions})
 	require.NoError(t, err)
@@ -164,7 +190,9 @@ type world struct {
 func newWorld(t *testing.T, u *up) *world {
 	t.Helper()
 	v := signIn(t, u)
-	w := &world{v, map[string]string{"pages/{page}": "1", "sent/{page}": strings.Repeat("a", 32), "link/{link}": strings.Repeat("a", 32), "once/{link}": strings.Repeat("a", 32), "invitation/{secret}": strings.Repeat("a", 32)}}
+	w := &world{v, map[string]string{"pages/{page}": "1", "sent/{page}": strings.Repeat("a", 32),
+		"link/{link}": strings.Repeat("a", 32), "once/{link}": strings.Repeat("a", 32),
+		"invitation/{secret}": strings.Repeat("a", 32)}}
 	made := func(part, path string, body object) string {
 		status, answer := v.api("POST", path, body)
 		require.Less(t, status, 300, "%s: %v", path, answer)
@@ -174,7 +202,8 @@ func newWorld(t *testing.T, u *up) *world {
 	magnet := u.newGuide("The Guide").ID
 	w.ids["magnets/{id}"] = magnet
 	made("shares/{share}", "/api/v1/lead-magnets/"+magnet+"/shares", object{"name": "board"})
-	link := made("links/{id}", "/api/v1/generic-links", object{"lead_magnet_id": magnet, "slug": "roles", "allowed_origins": []string{}})
+	link := made("links/{id}", "/api/v1/generic-links", object{"lead_magnet_id": magnet, "slug": "roles",
+		"allowed_origins": []string{}})
 	visitor{t, &http.Client{Timeout: time.Minute}}.submit(v.site+"/l/roles", url.Values{"email": {"reader@example.com"}})
 	_, list := v.api("GET", "/api/v1/generic-links/"+link+"/submissions", nil)
 	w.ids["submissions/{submission}"] = list["data"].([]any)[0].(object)["id"].(string)
@@ -183,7 +212,8 @@ func newWorld(t *testing.T, u *up) *world {
 	w.ids["readers/{access_link_id}"] = list["data"].([]any)[0].(object)["id"].(string)
 	w.ids["links/{link}"] = w.ids["readers/{access_link_id}"]
 	made("campaigns/{template}", "/api/v1/utm-templates", object{"name": "letter", "source": "newsletter"})
-	hook := made("webhooks/{id}", "/api/v1/webhooks", object{"url": "http://127.0.0.1:9/", "kinds": []string{"link.created"}})
+	hook := made("webhooks/{id}", "/api/v1/webhooks", object{"url": "http://127.0.0.1:9/",
+		"kinds": []string{"link.created"}})
 	made("deliveries/{delivery}", "/api/v1/webhooks/"+hook+"/test", nil)
 	made("invitations/{id}", "/api/v1/invitations", object{"email": "ada@example.com", "role": "editor"})
 	made("erasures/{id}", "/api/v1/people/erase", object{"email": "gone@example.com"})
@@ -224,7 +254,8 @@ func (w *world) join(u *up, role auth.Role) *owner {
 	status, _ := w.api("POST", "/api/v1/invitations", object{"email": email, "role": role})
 	require.Equal(w.t, http.StatusCreated, status)
 	links := u.mailTo(email, "")
-	link := links[slices.IndexFunc(links, func(l string) bool { return strings.Contains(l, "/dashboard/sign-in/invitation/") })]
+	link := links[slices.IndexFunc(links,
+		func(l string) bool { return strings.Contains(l, "/dashboard/sign-in/invitation/") })]
 	other.enter(other.still().PostForm(link, nil))
 	return other
 }
@@ -397,7 +428,8 @@ func (v *owner) post(path string, values url.Values, upload bool, header ...stri
 func (w *world) patternOf(t *testing.T, address string) string {
 	t.Helper()
 	for _, r := range routes() {
-		if regexp.MustCompile(`^` + regexp.MustCompile(`\\\{\w+\\\}`).ReplaceAllString(regexp.QuoteMeta(r.pattern), `[^/]+`) + `$`).MatchString(address) {
+		if regexp.MustCompile(`^` + regexp.MustCompile(`\\\{\w+\\\}`).ReplaceAllString(regexp.QuoteMeta(r.pattern),
+			`[^/]+`) + `$`).MatchString(address) {
 			if literal := strings.ReplaceAll(address, "/new", ""); literal != address && strings.HasSuffix(r.pattern, "}") {
 				continue // /links/new is no /links/{id}
 			}
@@ -440,7 +472,8 @@ func (w *world) forged(t *testing.T, u *up, own *owner) {
 		if strings.Contains(path, "/invitation/") {
 			continue // its address is the secret
 		}
-		for name, wrong := range map[string]string{"no token": "", "the token of another session": foreign, "a token that is cut": token[:len(token)-1]} {
+		for name, wrong := range map[string]string{"no token": "", "the token of another session": foreign,
+			"a token that is cut": token[:len(token)-1]} {
 			s := own.post(path, withToken(r.form, wrong), r.upload)
 			require.Contains(t, []int{http.StatusForbidden, http.StatusNotFound}, s.status, "%s with %s", r.pattern, name)
 		}

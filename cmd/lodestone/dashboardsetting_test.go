@@ -46,15 +46,18 @@ func TestDashboardSettings(t *testing.T) {
 
 func (v *owner) looks(t *testing.T) {
 	t.Helper()
-	s := v.send(v.open(settings), settings, url.Values{"brand_color": {"red"}, "timezone": {"Mars/Base"}, "name": {"Kept name"}})
+	s := v.send(v.open(settings), settings,
+		url.Values{"brand_color": {"red"}, "timezone": {"Mars/Base"}, "name": {"Kept name"}})
 	require.Equal(t, http.StatusUnprocessableEntity, s.status)
 	require.NotEmpty(t, s.wrong())
 	s.has("Kept name")
-	s = v.send(v.open(settings), settings, url.Values{"brand_color": {"#C81E5A"}, "timezone": {"Europe/Berlin"}, "name": {evil}, "language": {"fr"}, "brand_font": {"inter"}})
+	s = v.send(v.open(settings), settings, url.Values{"brand_color": {"#C81E5A"}, "timezone": {"Europe/Berlin"},
+		"name": {evil}, "language": {"fr"}, "brand_font": {"inter"}})
 	s.harmless()
 	s.has("Saved.")
 	_, account := v.api("GET", "/api/v1/account", nil)
-	require.Equal(t, object{"brand_color": "#c81e5a", "timezone": "Europe/Berlin", "name": evil, "language": "fr", "brand_font": "inter"},
+	require.Equal(t, object{"brand_color": "#c81e5a", "timezone": "Europe/Berlin", "name": evil,
+		"language": "fr", "brand_font": "inter"},
 		pick(account, "brand_color", "timezone", "name", "language", "brand_font"))
 	s.has(`fill="#c81e5a"`, "the preview has the colour")
 	tried := v.open(settings + "?preview=1&name=Other&brand_color=%23006600")
@@ -91,7 +94,9 @@ func (v *owner) sendPicture(s screen, action string, content []byte) screen {
 		}
 		var body bytes.Buffer
 		parts := multipart.NewWriter(&body)
-		file, err := parts.CreatePart(textproto.MIMEHeader{"Content-Disposition": {`form-data; name="file"; filename="picture.png"`}, "Content-Type": {"image/png"}})
+		file, err := parts.CreatePart(
+			textproto.MIMEHeader{"Content-Disposition": {`form-data; name="file"; filename="picture.png"`},
+				"Content-Type": {"image/png"}})
 		require.NoError(v.t, err)
 		_, err = file.Write(content)
 		require.NoError(v.t, err)
@@ -131,7 +136,8 @@ func (v *owner) keys(t *testing.T) {
 	require.Equal(t, "no end", ends[1], "it is the key of the installation")
 	_, list := v.api("GET", "/api/v1/keys", nil)
 	newest := list["data"].([]any)[0].(object)
-	require.Equal(t, object{"name": evil, "scopes": []any{"read", "leads"}, "expires_at": "2099-01-31T23:00:00.000Z"}, pick(newest, "name", "scopes", "expires_at"), "the end of the day in the account's time zone, Europe/Berlin")
+	require.Equal(t, object{"name": evil, "scopes": []any{"read", "leads"}, "expires_at": "2099-01-31T23:00:00.000Z"},
+		pick(newest, "name", "scopes", "expires_at"), "the end of the day in the account's time zone, Europe/Berlin")
 	s = v.send(again, path+"/"+newest["id"].(string)+"/revoke", nil)
 	s.has("The key works no more.")
 	status, _ := v.api("GET", "/api/v1/keys/"+newest["id"].(string), nil)
@@ -187,7 +193,8 @@ func (v *owner) webhooks(t *testing.T) {
 	_, list := v.api("GET", "/api/v1/webhooks", nil)
 	hook := list["data"].([]any)[0].(object)
 	id := hook["id"].(string)
-	require.Equal(t, object{"url": to.URL + "/", "description": evil, "kinds": []any{"link.created"}}, pick(hook, "url", "description", "kinds"))
+	require.Equal(t, object{"url": to.URL + "/", "description": evil, "kinds": []any{"link.created"}},
+		pick(hook, "url", "description", "kinds"))
 	one := path + "/" + id
 	s = v.send(v.open(one), one+"/test", nil)
 	s.has("The test message was delivered")
@@ -205,7 +212,8 @@ func (v *owner) webhooks(t *testing.T) {
 	s = v.send(v.open(one), one, url.Values{"description": {""}, "kinds": {"form.submitted", "link.created"}})
 	s.has("Saved.")
 	_, hook = v.api("GET", "/api/v1/webhooks/"+id, nil)
-	require.Equal(t, object{"description": nil, "kinds": []any{"form.submitted", "link.created"}}, pick(hook, "description", "kinds"))
+	require.Equal(t, object{"description": nil, "kinds": []any{"form.submitted", "link.created"}},
+		pick(hook, "description", "kinds"))
 	v.rotates(t, one, secret, func() int {
 		v.send(v.open(one), one+"/test", nil)
 		<-got
@@ -234,7 +242,8 @@ func (v *owner) rotates(t *testing.T, one, first string, signed func() int) {
 	require.Regexp(t, "^whsec_", second)
 	require.NotEqual(t, first, second)
 	s.has("The one before signs them as well until")
-	until, err := time.Parse(time.RFC3339, attr(screen{t: t, root: s.find("div", "note")[0]}.find("time", "")[0], "datetime"))
+	until, err := time.Parse(time.RFC3339,
+		attr(screen{t: t, root: s.find("div", "note")[0]}.find("time", "")[0], "datetime"))
 	require.NoError(t, err)
 	require.WithinRange(t, until, earliest, time.Now().Add(24*time.Hour))
 	require.Equal(t, 2, signed())
@@ -255,7 +264,8 @@ func (v *owner) notices(t *testing.T) {
 	s = v.send(s, path, url.Values{"notify_email": {"leads@example.com"}, "notify": {"daily"}})
 	s.has("A mail to the address asks")
 	_, account := v.api("GET", "/api/v1/account", nil)
-	require.Equal(t, object{"notify_email": "leads@example.com", "notify": "daily"}, pick(account, "notify_email", "notify"))
+	require.Equal(t, object{"notify_email": "leads@example.com", "notify": "daily"},
+		pick(account, "notify_email", "notify"))
 	v.send(v.open(path), path, url.Values{"notify_email": {""}, "notify": {"none"}})
 	_, account = v.api("GET", "/api/v1/account", nil)
 	require.Equal(t, object{"notify_email": nil, "notify": "none"}, pick(account, "notify_email", "notify"))
@@ -326,8 +336,9 @@ func (v *owner) auditLog(t *testing.T) {
 		}
 	}
 	for what, path := range map[string]string{
-		"Added a lead magnet: " + evil: "/dashboard/magnets/" + magnet, "Made a link: audited": "/dashboard/links/" + link, "Deleted a lead magnet: " + gone: "",
-		"Changed the account: –": "",
+		"Added a lead magnet: " + evil: "/dashboard/magnets/" + magnet, "Made a link: audited": "/dashboard/links/" + link,
+		"Deleted a lead magnet: " + gone: "",
+		"Changed the account: –":         "",
 	} {
 		require.Contains(t, rows, what)
 		links := rows[what].find("a", "")
@@ -349,25 +360,30 @@ func (v *owner) auditLog(t *testing.T) {
 func (v *owner) chats(t *testing.T) {
 	t.Helper()
 	const path = settings + "/webhooks"
-	s := v.send(v.open(path), path, url.Values{"format": {"discord"}, "url": {"ftp://example.com"}, "description": {"Kept"}, "kinds": {"notice.leads"}})
+	s := v.send(v.open(path), path, url.Values{"format": {"discord"}, "url": {"ftp://example.com"},
+		"description": {"Kept"}, "kinds": {"notice.leads"}})
 	require.Equal(t, http.StatusUnprocessableEntity, s.status)
 	require.Len(t, s.wrong(), 1)
 	s.has("Kept")
-	s = v.send(s, path, url.Values{"format": {"discord"}, "url": {"https://discord.com/api/webhooks/1/averysecrettoken"}, "description": {evil}, "kinds": {"notice.leads"}})
+	s = v.send(s, path, url.Values{"format": {"discord"}, "url": {"https://discord.com/api/webhooks/1/averysecrettoken"},
+		"description": {evil}, "kinds": {"notice.leads"}})
 	require.Equal(t, http.StatusCreated, s.status)
 	s.lacks("averysecrettoken")
 	s.lacks("Make a new secret")
 	_, list := v.api("GET", "/api/v1/webhooks", nil)
 	hook := list["data"].([]any)[0].(object)
-	require.Equal(t, object{"format": "discord", "url": "https://discord.com/…", "description": evil, "kinds": []any{"notice.leads"}}, pick(hook, "format", "url", "description", "kinds"))
+	require.Equal(t, object{"format": "discord", "url": "https://discord.com/…", "description": evil,
+		"kinds": []any{"notice.leads"}}, pick(hook, "format", "url", "description", "kinds"))
 	one := path + "/" + hook["id"].(string)
 	v.open(one).harmless()
 	s = v.open(path)
 	s.harmless()
 	s.lacks("averysecrettoken")
-	v.send(v.open(one), one, url.Values{"description": {"Sales"}, "kinds": {"notice.leads", "notice.weekly"}}).has("Saved.")
+	v.send(v.open(one), one,
+		url.Values{"description": {"Sales"}, "kinds": {"notice.leads", "notice.weekly"}}).has("Saved.")
 	_, hook = v.api("GET", "/api/v1/webhooks/"+hook["id"].(string), nil)
-	require.Equal(t, object{"url": "https://discord.com/…", "description": "Sales", "kinds": []any{"notice.leads", "notice.weekly"}}, pick(hook, "url", "description", "kinds"))
+	require.Equal(t, object{"url": "https://discord.com/…", "description": "Sales",
+		"kinds": []any{"notice.leads", "notice.weekly"}}, pick(hook, "url", "description", "kinds"))
 	v.send(v.open(one), one+"/delete", url.Values{"confirm": {"discord.com"}})
 	v.open(path).has("No webhooks yet")
 }
@@ -377,7 +393,8 @@ var needs = map[string]string{
 	"": "write", "/logo": "write", "/logo/delete": "write", "/notices": "write",
 	"/people": "people", "/people/ID": "people", "/people/ID/remove": "people", "/invitations/ID/remove": "people",
 	"/keys": "keys", "/keys/ID/revoke": "keys",
-	"/webhooks": "webhooks", "/webhooks/ID": "webhooks", "/webhooks/ID/active": "webhooks", "/webhooks/ID/test": "webhooks", "/webhooks/ID/secret": "webhooks",
+	"/webhooks": "webhooks", "/webhooks/ID": "webhooks", "/webhooks/ID/active": "webhooks",
+	"/webhooks/ID/test": "webhooks", "/webhooks/ID/secret": "webhooks",
 	"/webhooks/ID/delete": "webhooks", "/webhooks/ID/deliveries/ID/replay": "webhooks",
 	"/sessions/ID/end": "read",
 }
@@ -386,9 +403,11 @@ var needs = map[string]string{
 // and the page for any other says why. A session of a key never has the scopes people and keys.
 func (v *owner) roles(t *testing.T) {
 	t.Helper()
-	sections := map[string]string{"": "read", "/notices": "read", "/people": "people", "/keys": "keys", "/webhooks": "webhooks", "/sessions": "read", "/audit": "people", "/usage": "read"}
+	sections := map[string]string{"": "read", "/notices": "read", "/people": "people", "/keys": "keys",
+		"/webhooks": "webhooks", "/sessions": "read", "/audit": "people", "/usage": "read"}
 	id := regexp.MustCompile(`[0-9a-f-]{36}`)
-	for _, scopes := range [][]string{{"read"}, {"read", "leads"}, {"read", "write"}, {"read", "webhooks"}, {"read", "write", "leads", "webhooks"}, {"read", "people", "keys"}} {
+	for _, scopes := range [][]string{{"read"}, {"read", "leads"}, {"read", "write"}, {"read", "webhooks"},
+		{"read", "write", "leads", "webhooks"}, {"read", "people", "keys"}} {
 		other := v.signInWithKey(scopes...)
 		may := func(scope string) bool { return scope != "people" && scope != "keys" && slices.Contains(scopes, scope) }
 		first := other.open(settings)
@@ -416,7 +435,8 @@ func (v *owner) roles(t *testing.T) {
 				continue
 			}
 			s := other.forge(settings+strings.ReplaceAll(path, "ID", "01a21082-79c9-72b4-8722-3a101ce8046c"), url.Values{
-				"email": {"eve@example.com"}, "role": {"owner"}, "name": {"taken over"}, "scopes": {"read"}, "timezone": {"UTC"}, "brand_font": {"inter"}, "notify": {"none"},
+				"email": {"eve@example.com"}, "role": {"owner"}, "name": {"taken over"}, "scopes": {"read"}, "timezone": {"UTC"},
+				"brand_font": {"inter"}, "notify": {"none"},
 			})
 			require.Equal(t, http.StatusForbidden, s.status, "%s %v", path, scopes)
 			s.has("You may not do this", path, scopes)

@@ -68,7 +68,8 @@ func (v *owner) pagePictures(magnet string) {
 	t := v.t
 	t.Helper()
 	path := "/dashboard/magnets/" + magnet + "/pages/"
-	for page, want := range map[string]int{"1?version=1": http.StatusOK, "2": http.StatusOK, "99": http.StatusNotFound, "1?version=7": http.StatusNotFound} {
+	for page, want := range map[string]int{"1?version=1": http.StatusOK, "2": http.StatusOK, "99": http.StatusNotFound,
+		"1?version=7": http.StatusNotFound} {
 		res, err := v.http.Get(v.site + path + page)
 		require.NoError(t, err)
 		require.NoError(t, res.Body.Close())
@@ -108,13 +109,16 @@ func (v *owner) campaigns(path string) {
 	require.Equal(t, http.StatusOK, s.status)
 	_, list := v.api("GET", "/api/v1/utm-templates", nil)
 	saved := list["data"].([]any)[0].(object)
-	require.Equal(t, object{"name": evil, "source": "news & views", "term": evil, "medium": nil}, pick(saved, "name", "source", "term", "medium"))
+	require.Equal(t, object{"name": evil, "source": "news & views", "term": evil, "medium": nil},
+		pick(saved, "name", "source", "term", "medium"))
 	id := saved["id"].(string)
 	require.Equal(t, want, textOf(v.open(path).byID("t"+id)))
-	require.Equal(t, "news & views", attr(v.open(v.open(path).linkTo("/campaigns?", "utm_source=news")).byID("utm_source"), "value"))
+	require.Equal(t, "news & views",
+		attr(v.open(v.open(path).linkTo("/campaigns?", "utm_source=news")).byID("utm_source"), "value"))
 	v.send(v.open(path+"?template="+id+"&utm_source=letter&utm_medium=post"), path+"/"+id, nil)
 	_, saved = v.api("GET", "/api/v1/utm-templates/"+id, nil)
-	require.Equal(t, object{"name": evil, "source": "letter", "term": nil, "medium": "post"}, pick(saved, "name", "source", "term", "medium"))
+	require.Equal(t, object{"name": evil, "source": "letter", "term": nil, "medium": "post"},
+		pick(saved, "name", "source", "term", "medium"))
 	reads := v.signInWithKey("read")
 	require.Nil(t, reads.open(path+"?utm_source=x").byID("name"))
 	v.send(v.open(path), path+"/"+id+"/delete", nil)
@@ -163,7 +167,8 @@ func (v *owner) ownSite(path, id string) {
 	v.open(path).has("A site was refused the form")
 	v.send(v.open(path+"/site"), path+"/site", nil)
 	_, l = v.api("GET", "/api/v1/generic-links/"+id, nil)
-	require.Equal(t, []any{"https://example.com", "https://www.example.com", "https://other.example"}, l["allowed_origins"], "one press allows it")
+	require.Equal(t, []any{"https://example.com", "https://www.example.com", "https://other.example"},
+		l["allowed_origins"], "one press allows it")
 	ask("https://other.example")
 	tone, text = works()
 	require.Equal(t, "good", tone)

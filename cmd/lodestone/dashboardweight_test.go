@@ -33,7 +33,8 @@ func TestScreensKeepTheirBudget(t *testing.T) {
 	paths := []string{"/dashboard", "/dashboard/readers", "/dashboard/links", "/dashboard/live"}
 	for i, m := range magnets.Data {
 		for n := range 20 * min(i, 1) { // the first one has few landing pages
-			v.call(http.MethodPost, "/api/v1/generic-links", fmt.Sprintf(`{"lead_magnet_id":"%s","title":"Campaign %d of the autumn"}`, m.ID, n), new(any))
+			v.call(http.MethodPost, "/api/v1/generic-links",
+				fmt.Sprintf(`{"lead_magnet_id":"%s","title":"Campaign %d of the autumn"}`, m.ID, n), new(any))
 		}
 		paths = append(paths, "/dashboard/magnets/"+m.ID, "/dashboard/magnets/"+m.ID+"?version=1")
 	}
@@ -52,7 +53,8 @@ func TestScreensKeepTheirBudget(t *testing.T) {
 		paths = append(paths, "/dashboard/readers/"+r.AccessLinks[0])
 	}
 	today := time.Now().UTC()
-	periods := []string{"days=1", "days=2", "days=7", "days=30", "days=90", "from=" + today.AddDate(0, 0, -91).Format(time.DateOnly) + "&to=" + today.Format(time.DateOnly), "days=366"}
+	periods := []string{"days=1", "days=2", "days=7", "days=30", "days=90",
+		"from=" + today.AddDate(0, 0, -91).Format(time.DateOnly) + "&to=" + today.Format(time.DateOnly), "days=366"}
 	var heavy []string
 	var most int64
 	weigh := func(path string) {
@@ -69,7 +71,8 @@ func TestScreensKeepTheirBudget(t *testing.T) {
 	}
 	for _, metric := range v.open("/dashboard?days=90").find("option", "") { // two charts: their units differ
 		if attr(metric.Parent, "name") == "metric" {
-			weigh("/dashboard?" + url.Values{"days": {"90"}, "metric": {attr(metric, "value")}, "second": {"median_page_ms"}}.Encode())
+			weigh("/dashboard?" + url.Values{"days": {"90"}, "metric": {attr(metric, "value")},
+				"second": {"median_page_ms"}}.Encode())
 		}
 	}
 	t.Logf("the heaviest has %d bytes", most)

@@ -88,7 +88,8 @@ func printLetters(to io.Writer, letters []deadletter.Letter, limit int) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ORIGIN\tSINCE\tTOPIC\tBYTES\tREASON\tSTATE\tERROR")
 	for _, l := range shown {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", l.Origin, l.At.Format(time.RFC3339), printable(l.Topic), l.Bytes, printable(l.Reason), l.State, printable(l.Error))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", l.Origin, l.At.Format(time.RFC3339), printable(l.Topic), l.Bytes,
+			printable(l.Reason), l.State, printable(l.Error))
 	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("print: %w", err)
@@ -194,18 +195,19 @@ func (c *deadLettersReplayCommand) Run(ctx context.Context) (err error) {
 		}
 	}
 	return withBox(c.Process, c.Kafka, func(box *deadletter.Box) error {
-		return withProducer(ctx, c.Process, c.Kafka, c.Postgres, c.Producer, func(to *producer.Producer, pool *postgres.Pool) error {
-			replayer := deadletter.Replayer{Box: box, Writer: to, Pool: pool, Log: c.Process.logger()}
-			r, err := replayer.Replay(ctx, f)
-			fmt.Printf("written to their topic again: %d\nstill cannot be decoded: %d\n", r.Written, r.Undecoded)
-			if r.Unknown > 0 {
-				fmt.Printf("from a topic that this build does not store: %d\n", r.Unknown)
-			}
-			if left := r.Undecoded + r.Unknown; err == nil && left > 0 {
-				return fmt.Errorf("%d requested dead letters were not replayed", left)
-			}
-			return err
-		})
+		return withProducer(ctx, c.Process, c.Kafka, c.Postgres, c.Producer,
+			func(to *producer.Producer, pool *postgres.Pool) error {
+				replayer := deadletter.Replayer{Box: box, Writer: to, Pool: pool, Log: c.Process.logger()}
+				r, err := replayer.Replay(ctx, f)
+				fmt.Printf("written to their topic again: %d\nstill cannot be decoded: %d\n", r.Written, r.Undecoded)
+				if r.Unknown > 0 {
+					fmt.Printf("from a topic that this build does not store: %d\n", r.Unknown)
+				}
+				if left := r.Undecoded + r.Unknown; err == nil && left > 0 {
+					return fmt.Errorf("%d requested dead letters were not replayed", left)
+				}
+				return err
+			})
 	})
 }
 

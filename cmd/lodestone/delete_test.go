@@ -33,8 +33,10 @@ func TestDeletedLinksAndRevokedKeys(t *testing.T) {
 		magnets, links = append(magnets, m), append(links, created[0])
 	}
 	view := func(token string) {
-		body := fmt.Sprintf(`{"token":%q,"event_type":"page_viewed","event_data":{"page":1},"session_id":%q}`, token, uuid.NewString())
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, u.env["LODESTONE_COLLECTOR_URL"]+"/v1/events", strings.NewReader(body))
+		body := fmt.Sprintf(`{"token":%q,"event_type":"page_viewed","event_data":{"page":1},"session_id":%q}`, token,
+			uuid.NewString())
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, u.env["LODESTONE_COLLECTOR_URL"]+
+			"/v1/events", strings.NewReader(body))
 		require.NoError(t, err)
 		req.Header.Set("Content-Type", "application/json")
 		res, err := http.DefaultClient.Do(req)

@@ -125,7 +125,8 @@ func (c *demoCommand) runPast(ctx context.Context, cfg demo.Config, deps demo.De
 	if err := demo.CheckKafka(ctx, pool, kafkaClient); err != nil {
 		return err
 	}
-	writer, err := producer.New(pastProducer, producer.Deps{Kafka: k.Options(log), Topics: kafka.Topics(), Partitions: kafka.Ledger{Pool: pool}, Log: log, Registerer: prometheus.NewRegistry()})
+	writer, err := producer.New(pastProducer, producer.Deps{Kafka: k.Options(log), Topics: kafka.Topics(),
+		Partitions: kafka.Ledger{Pool: pool}, Log: log, Registerer: prometheus.NewRegistry()})
 	if err != nil {
 		return err
 	}
@@ -143,14 +144,16 @@ func (c *demoCommand) runPast(ctx context.Context, cfg demo.Config, deps demo.De
 const pastStartTimeout = 15 * time.Second
 
 // pastProducer waits for Kafka rather than giving up: each record is written once.
-var pastProducer = producer.Config{RequestTimeout: 10 * time.Second, MaxBufferedRecords: 50_000, MaxBufferedBytes: 64 << 20}
+var pastProducer = producer.Config{RequestTimeout: 10 * time.Second,
+	MaxBufferedRecords: 50_000, MaxBufferedBytes: 64 << 20}
 
 // pastAccount returns the account that the past is written to: that of the API key, which is the
 // demo account of the data directory, or the one that is named.
 func (c *demoCommand) pastAccount(ctx context.Context, pool *postgres.Pool, log *slog.Logger) (uuid.UUID, error) {
 	identity, err := auth.NewVerifier(pool, log).Verify(ctx, c.Demo.APIKey)
 	if auth.IsInvalid(err) {
-		return uuid.Nil, config.Invalid("--api-key", "is not known in this Postgres", "give the key and the stores of one installation")
+		return uuid.Nil, config.Invalid("--api-key", "is not known in this Postgres",
+			"give the key and the stores of one installation")
 	}
 	if err != nil {
 		return uuid.Nil, fmt.Errorf("look up the API key: %w", err)
@@ -169,7 +172,8 @@ func (c *demoCommand) pastAccount(ctx context.Context, pool *postgres.Pool, log 
 	case c.Past.Account != uuid.Nil:
 		return uuid.Nil, config.InvalidFlag("--account", "is not the account of --api-key", "give a key of the account")
 	default:
-		return uuid.Nil, config.InvalidFlag("--account", "is missing, and the key's account is no demo account of "+c.Data.Data,
+		return uuid.Nil, config.InvalidFlag("--account",
+			"is missing, and the key's account is no demo account of "+c.Data.Data,
 			"give --account "+identity.AccountID.String()+" if made-up readers may be added to it")
 	}
 }

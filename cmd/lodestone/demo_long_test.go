@@ -32,8 +32,9 @@ func TestDemoOfThePast(t *testing.T) {
 	site, key := u.env["LODESTONE_URL"], u.env["LODESTONE_API_KEY"]
 	api := clienttest.New(client.Config{URL: site, Key: key})
 	hook, err := api.CreateWebhook(t.Context(), clienttest.NewWebhook{
-		URL:   "http://127.0.0.1:9/hook",
-		Kinds: []string{"link.created", "link.accessed", "form.submitted", "form.verified", "session.ended", "download.completed"},
+		URL: "http://127.0.0.1:9/hook",
+		Kinds: []string{"link.created", "link.accessed", "form.submitted", "form.verified",
+			"session.ended", "download.completed"},
 	})
 	require.NoError(t, err)
 
@@ -45,7 +46,8 @@ func TestDemoOfThePast(t *testing.T) {
 		require.NotContains(t, p.out.String(), "✗")
 	}
 	run(u.dir, "--days", "6", "--seed", "5")
-	run(t.TempDir(), "--days", "6", "--seed", "5", "--data", filepath.Join(u.dir, "data")) // adds another past, beside the first
+	// adds another past, beside the first
+	run(t.TempDir(), "--days", "6", "--seed", "5", "--data", filepath.Join(u.dir, "data"))
 
 	magnets, err := api.LeadMagnets(t.Context(), client.Paging{})
 	require.NoError(t, err)
@@ -75,7 +77,8 @@ func TestDemoOfThePast(t *testing.T) {
 	require.NoError(t, err)
 	defer pool.Close()
 	var open int
-	require.NoError(t, pool.Unscoped().QueryRow(t.Context(), "SELECT count(*) FROM sessions WHERE ended_at IS NULL").Scan(&open))
+	require.NoError(t, pool.Unscoped().QueryRow(t.Context(),
+		"SELECT count(*) FROM sessions WHERE ended_at IS NULL").Scan(&open))
 	require.Zero(t, open, "a session that is over now would be sent to the webhook")
 
 	// What was written can be deleted like everything else.
@@ -109,10 +112,12 @@ func TestDemoOfThePastIsRefused(t *testing.T) {
 	theirs := []string{"LODESTONE_API_KEY=" + other.Text}
 	refused(exitSettings, theirs, "--account is missing, and the key's account is no demo account")
 	refused(exitSettings, theirs, "is not the account of --api-key", "--account", uuid.NewString())
-	refused(exitSettings, []string{"LODESTONE_API_KEY=lsk_unknown"}, "--api-key (LODESTONE_API_KEY) is not known in this Postgres")
+	refused(exitSettings, []string{"LODESTONE_API_KEY=lsk_unknown"},
+		"--api-key (LODESTONE_API_KEY) is not known in this Postgres")
 	refused(exitSettings, nil, "--days (LODESTONE_DAYS) is out of range", "--days", "366")
 	refused(exitSettings, nil, "--days (LODESTONE_DAYS) is out of range", "--days=-1")
-	refused(exitSettings, []string{"LODESTONE_TOKEN_KEYS=1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE"}, "--token-keys (LODESTONE_TOKEN_KEYS) are not those of the API")
+	refused(exitSettings, []string{"LODESTONE_TOKEN_KEYS=1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE"},
+		"--token-keys (LODESTONE_TOKEN_KEYS) are not those of the API")
 	// Without the directory no account is the demo's, although everything else is given.
 	keys, err := os.ReadFile(filepath.Join(u.dir, "data", "token-keys"))
 	require.NoError(t, err)
@@ -126,7 +131,8 @@ func TestDemoOfThePastIsRefused(t *testing.T) {
 
 	broker := enginetest.NewKafka(t, t.TempDir())
 	enginetest.Run(t, broker)
-	elsewhere := []string{"LODESTONE_KAFKA_BROKERS=" + strings.Join(broker.Brokers(), ","), "LODESTONE_KAFKA_SASL_MECHANISM=none"}
+	elsewhere := []string{"LODESTONE_KAFKA_BROKERS=" + strings.Join(broker.Brokers(), ","),
+		"LODESTONE_KAFKA_SASL_MECHANISM=none"}
 	topics, err := kgo.NewClient(kgo.SeedBrokers(broker.Brokers()...))
 	require.NoError(t, err)
 	defer topics.Close()
@@ -136,7 +142,8 @@ func TestDemoOfThePastIsRefused(t *testing.T) {
 
 	own := client.New(client.Config{URL: u.env["LODESTONE_URL"], Key: u.env["LODESTONE_API_KEY"]})
 	patch := func(change string) {
-		_, err := own.Do(t.Context(), http.MethodPatch, "/api/v1/account", http.Header{"Content-Type": {"application/json"}}, strings.NewReader(change), nil)
+		_, err := own.Do(t.Context(), http.MethodPatch, "/api/v1/account", http.Header{"Content-Type": {"application/json"}},
+			strings.NewReader(change), nil)
 		require.NoError(t, err)
 	}
 	patch(`{"notify": "daily", "notify_email": "owner@example.com"}`)
@@ -149,7 +156,8 @@ func TestDemoOfThePastIsRefused(t *testing.T) {
 	require.Contains(t, p.out.String(), "goes back further than events are kept")
 
 	for _, key := range []string{u.env["LODESTONE_API_KEY"], other.Text} {
-		page, err := client.New(client.Config{URL: u.env["LODESTONE_URL"], Key: key}).LeadMagnets(t.Context(), client.Paging{})
+		page, err := client.New(client.Config{URL: u.env["LODESTONE_URL"], Key: key}).LeadMagnets(t.Context(),
+			client.Paging{})
 		require.NoError(t, err)
 		require.Empty(t, page.Data)
 	}
@@ -157,7 +165,8 @@ func TestDemoOfThePastIsRefused(t *testing.T) {
 	p = launch(t, u.dir, theirs, "demo", "--days", "2", "--account", id.String())
 	require.Zero(t, p.wait(), "%s", p.out)
 	require.Contains(t, p.out.String(), demoAgrees)
-	page, err := client.New(client.Config{URL: u.env["LODESTONE_URL"], Key: other.Text}).LeadMagnets(t.Context(), client.Paging{})
+	page, err := client.New(client.Config{URL: u.env["LODESTONE_URL"], Key: other.Text}).LeadMagnets(t.Context(),
+		client.Paging{})
 	require.NoError(t, err)
 	require.Len(t, page.Data, 1)
 	u.interrupt(enginetest.Timeout)

@@ -43,7 +43,8 @@ func (c *doctorCommand) Run(ctx context.Context) error {
 		return err
 	}
 	m := doctor.Machine{Spool: c.SpoolDir, Data: c.Data.Data, Addresses: []string{c.PublicURL, c.CollectorURL}}
-	e := doctor.Engines{Postgres: c.Postgres, ClickHouse: c.ClickHouse, Kafka: c.Kafka, HTTPURL: c.HTTPURL, SQLURL: c.SQLURL}
+	e := doctor.Engines{Postgres: c.Postgres, ClickHouse: c.ClickHouse, Kafka: c.Kafka,
+		HTTPURL: c.HTTPURL, SQLURL: c.SQLURL}
 	if at, ok := blob.ParseLocation(c.Files.Store); ok {
 		e.Buckets = append(e.Buckets, doctor.Bucket{Setting: "--file-store", Store: c.Files.S3, At: at})
 	}

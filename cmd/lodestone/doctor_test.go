@@ -24,12 +24,14 @@ func TestDoctorReportsEverythingAtOnce(t *testing.T) {
 	env := []string{
 		"LODESTONE_POSTGRES_URL=postgres://u:secret@" + gone + "/x", "LODESTONE_KAFKA_BROKERS=" + gone,
 		"LODESTONE_CLICKHOUSE_URL=clickhouse://u:secret@" + gone + "/lodestone", "LODESTONE_FILE_STORE=s3://documents",
-		"LODESTONE_S3_ENDPOINT=http://" + gone, "LODESTONE_S3_REGION=x", "LODESTONE_S3_ACCESS_KEY=a", "LODESTONE_S3_SECRET_KEY=secret",
+		"LODESTONE_S3_ENDPOINT=http://" + gone, "LODESTONE_S3_REGION=x", "LODESTONE_S3_ACCESS_KEY=a",
+		"LODESTONE_S3_SECRET_KEY=secret",
 	}
 	p := launch(t, t.TempDir(), env, "doctor")
 	require.Equal(t, exitFailed, p.wait(), "%s", p.out)
 	for _, words := range []string{
-		"postgres    does not answer", "-> start PostgreSQL, or correct --postgres-url", "clickhouse  does not answer", "kafka       does not answer",
+		"postgres    does not answer", "-> start PostgreSQL, or correct --postgres-url", "clickhouse  does not answer",
+		"kafka       does not answer",
 		"the store of documents gives no answer", "4 fail",
 	} {
 		require.Contains(t, p.out.String(), words)

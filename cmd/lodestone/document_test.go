@@ -112,7 +112,8 @@ var databases = map[string]func(t *testing.T, app *up, dir, statement string){
 // Every command in the documentation runs here against `lodestone up`, or says above why it cannot.
 // Those that cannot are checked: the flags, settings, files, targets, services and paths that they
 // name exist.
-func TestCommandsOfDocuments(t *testing.T) { //nolint:tparallel // because pages share an installation, and one page makes what others ask about
+func TestCommandsOfDocuments(
+	t *testing.T) { //nolint:tparallel // because pages share an installation, and one page makes what others ask about
 	t.Parallel()
 	root, err := enginetest.Root()
 	require.NoError(t, err)
@@ -138,7 +139,9 @@ func TestCommandsOfDocuments(t *testing.T) { //nolint:tparallel // because pages
 	_, spec := get(t, app.env["LODESTONE_URL"]+"/api/v1/openapi.json", "")
 	check.paths(spec)
 	order := slices.Sorted(maps.Keys(run))
-	order = append([]string{"docs/start.md"}, slices.DeleteFunc(order, func(page string) bool { return page == "docs/start.md" })...) // it makes what others ask about
+	// it makes what others ask about
+	order = append([]string{"docs/start.md"},
+		slices.DeleteFunc(order, func(page string) bool { return page == "docs/start.md" })...)
 	for _, page := range order {
 		t.Run(page, func(t *testing.T) { app.runPage(t, page, run[page]) })
 	}
@@ -192,7 +195,8 @@ func (u *up) runPage(t *testing.T, page string, blocks []block) {
 	cmd := script(t, commands.String())
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "The commands of %s fail behind the last of these lines. If they cannot run in a test, say in notRun of document_test.go why; if they need something, make it in prepared.\n%s", page, out)
+	require.NoError(t, err,
+		"The commands of %s fail behind the last of these lines. If they cannot run in a test, say in notRun of document_test.go why; if they need something, make it in prepared.\n%s", page, out)
 	for _, want := range printed[page] {
 		require.Contains(t, string(out), want, "%s", page)
 	}
@@ -254,7 +258,9 @@ func onPostgres(t *testing.T, app *up, _, statement string) {
 func parsedByClickHouse(t *testing.T, app *up, _, statements string) {
 	t.Helper()
 	for statement := range strings.SplitSeq(strings.TrimSpace(statements), ";\n") {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, strings.Trim(app.env["LODESTONE_CLICKHOUSE_HTTP_URL"], "'"), strings.NewReader("EXPLAIN AST "+strings.TrimSuffix(statement, ";")))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost,
+			strings.Trim(app.env["LODESTONE_CLICKHOUSE_HTTP_URL"], "'"),
+			strings.NewReader("EXPLAIN AST "+strings.TrimSuffix(statement, ";")))
 		require.NoError(t, err)
 		answer, err := http.DefaultClient.Do(r)
 		require.NoError(t, err)
@@ -270,7 +276,9 @@ func parsedByClickHouse(t *testing.T, app *up, _, statements string) {
 func onDuckDB(t *testing.T, _ *up, dir, statement string) {
 	t.Helper()
 	statement = strings.NewReplacer("'events.parquet'", "'"+filepath.Join(dir, "events.parquet")+"'",
-		"SELECT day, count(*) FROM read_parquet('archive/events/**/*.parquet', hive_partitioning = true)", "SELECT created_at::DATE AS day, count(*) FROM read_parquet('"+filepath.Join(dir, "*.parquet")+"', hive_partitioning = true)").Replace(statement)
+		"SELECT day, count(*) FROM read_parquet('archive/events/**/*.parquet', hive_partitioning = true)",
+		"SELECT created_at::DATE AS day, count(*) FROM read_parquet('"+filepath.Join(dir, "*.parquet")+
+			"', hive_partitioning = true)").Replace(statement)
 	rows, err := duckdb(t, statement)
 	require.NoError(t, err, statement)
 	require.NotEmpty(t, rows)
@@ -279,7 +287,8 @@ func onDuckDB(t *testing.T, _ *up, dir, statement string) {
 // documentBlocks returns every block of code of the repository's Markdown.
 func documentBlocks(t *testing.T, root string) (blocks []block) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", "*.md")
+	cmd := exec.CommandContext(t.Context(), "git", "ls-files", "-z", "--cached", "--others",
+		"--exclude-standard", "--", "*.md")
 	cmd.Dir = root
 	out, err := cmd.Output()
 	require.NoError(t, err)

@@ -137,7 +137,8 @@ type request struct {
 
 func newChecker(t *testing.T, root string, blocks []block) *checker {
 	t.Helper()
-	c := &checker{t: t, root: root, settings: map[string]bool{}, functions: map[string]bool{}, services: map[string]bool{}, targets: map[string]bool{}}
+	c := &checker{t: t, root: root, settings: map[string]bool{}, functions: map[string]bool{},
+		services: map[string]bool{}, targets: map[string]bool{}}
 	parser, err := newParser(&commands{}, &config.Files{Getenv: func(string) string { return "" }})
 	require.NoError(t, err)
 	for _, name := range others {
@@ -218,8 +219,10 @@ func (c *checker) sets(at string, names []string) {
 
 // known lists programs whose arguments are not checked.
 var known = []string{
-	"source", "set", "echo", "until", "sleep", "grep", "printf", "cut", "openssl", "minisign", "skopeo", "tar", "git", "sha256sum", "cd", "kind",
-	"kafka-configs.sh", "kafka-consumer-groups.sh", "kafka-topics.sh", "rpk", "npm", "pip", "psql", "install", "systemd-sysusers",
+	"source", "set", "echo", "until", "sleep", "grep", "printf", "cut", "openssl", "minisign", "skopeo", "tar",
+	"git", "sha256sum", "cd", "kind",
+	"kafka-configs.sh", "kafka-consumer-groups.sh", "kafka-topics.sh", "rpk", "npm", "pip", "psql",
+	"install", "systemd-sysusers",
 }
 
 // call checks a command by its program.
@@ -304,7 +307,8 @@ func (c *checker) lodestone(at string, words []string) {
 		parser.Stdout, parser.Stderr = io.Discard, io.Discard
 		_, err = parser.Parse(shorthand(args))
 		var parse *kong.ParseError
-		if err == nil || config.IsInvalid(err) || !errors.As(err, &parse) || strings.HasPrefix(err.Error(), "missing flags: ") {
+		if err == nil || config.IsInvalid(err) || !errors.As(err, &parse) ||
+			strings.HasPrefix(err.Error(), "missing flags: ") {
 			return // what is missing comes from the environment
 		}
 	}

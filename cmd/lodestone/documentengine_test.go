@@ -35,7 +35,8 @@ func TestCommandsOfEnginesInDocuments(t *testing.T) {
 	require.NoError(t, err)
 	commands := map[string][]string{} // by program, without those that run in a container
 	for _, b := range documentBlocks(t, root) {
-		if m := regexp.MustCompile(`^ *(?:sudo -u postgres )?(psql|kafka-[a-z-]+\.sh) `).FindStringSubmatch(b.text); b.language == "sh" && m != nil {
+		if m := regexp.MustCompile(`^ *(?:sudo -u postgres )?(psql|kafka-[a-z-]+\.sh) `).FindStringSubmatch(
+			b.text); b.language == "sh" && m != nil {
 			if command := strings.TrimSpace(b.text); !slices.Contains(commands[m[1]], command) {
 				commands[m[1]] = append(commands[m[1]], command)
 			}
@@ -98,7 +99,8 @@ func kafkaTools(t *testing.T) (*kadm.Client, func(command string)) {
 	require.NoError(t, err)
 	programs := t.TempDir()
 	for name, class := range kafkaPrograms {
-		script := fmt.Sprintf("#!/bin/sh\nexec '%s' -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp '%s/*' %s \"$@\"\n", jars.Java, jars.Jars, class)
+		script := fmt.Sprintf("#!/bin/sh\nexec '%s' -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp '%s/*' %s \"$@\"\n",
+			jars.Java, jars.Jars, class)
 		require.NoError(t, os.WriteFile(filepath.Join(programs, name), []byte(script), 0o700))
 	}
 	kafka := enginetest.NewKafka(t, t.TempDir())
@@ -136,7 +138,8 @@ func createsRoleAndDatabase(t *testing.T, command string) {
 	require.NoError(t, superuser.Close(ctx))
 	c := superuser.Config()
 	cmd := script(t, `sudo() { shift 2; "$@"; }`+"\n"+command)
-	cmd.Env = append(os.Environ(), "PGHOST="+c.Host, fmt.Sprint("PGPORT=", c.Port), "PGUSER="+c.User, "PGPASSWORD="+c.Password, "PGDATABASE="+c.Database)
+	cmd.Env = append(os.Environ(), "PGHOST="+c.Host, fmt.Sprint("PGPORT=", c.Port), "PGUSER="+c.User,
+		"PGPASSWORD="+c.Password, "PGDATABASE="+c.Database)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	require.Equal(t, "CREATE ROLE\nCREATE DATABASE\n", string(out))

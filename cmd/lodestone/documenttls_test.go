@@ -24,7 +24,8 @@ func TestServersOfTheTLSDocument(t *testing.T) {
 	enginetest.Run(t, kafka)
 	p := processes{t: t, dir: t.TempDir(), env: []string{
 		"LODESTONE_KAFKA_BROKERS=" + strings.Join(kafka.Brokers(), ","),
-		"LODESTONE_POSTGRES_URL=" + enginetest.Postgres(t), "LODESTONE_CLICKHOUSE_URL=" + enginetest.MigratedClickHouse(t).URL, "LODESTONE_TOKEN_KEYS=" + token.NewKeys(7).Keys,
+		"LODESTONE_POSTGRES_URL=" + enginetest.Postgres(t),
+		"LODESTONE_CLICKHOUSE_URL=" + enginetest.MigratedClickHouse(t).URL, "LODESTONE_TOKEN_KEYS=" + token.NewKeys(7).Keys,
 	}}
 	var servers []string
 	for _, b := range documentBlocks(t, root) {
@@ -46,10 +47,12 @@ func TestServersOfTheTLSDocument(t *testing.T) {
 	queries, site := freeAddress(t), freeAddress(t)
 	command := func(line string) []string {
 		_, line, _ = strings.Cut(line, "lodestone ")
-		return strings.Fields(strings.NewReplacer("https://query.internal:8443", "https://"+queries, ":8443", queries).Replace(line))
+		return strings.Fields(strings.NewReplacer("https://query.internal:8443", "https://"+queries,
+			":8443", queries).Replace(line))
 	}
 	serve := func(line string, more ...string) *program {
-		return launch(t, p.dir, slices.Concat(p.env, []string{"LODESTONE_ADMIN_LISTEN=" + freeAddress(t)}, more), command(line)...)
+		return launch(t, p.dir, slices.Concat(p.env, []string{"LODESTONE_ADMIN_LISTEN=" + freeAddress(t)}, more),
+			command(line)...)
 	}
 	status := func() int {
 		status, _ := get(t, "http://"+site+"/api/v1/analytics", key)
@@ -61,5 +64,6 @@ func TestServersOfTheTLSDocument(t *testing.T) {
 	crud.interrupt(enginetest.Timeout)
 
 	stranger := serve(servers[1], "LODESTONE_LISTEN="+site)
-	require.Eventually(t, func() bool { return status() == http.StatusServiceUnavailable }, enginetest.Timeout, interval, "%s", stranger.out)
+	require.Eventually(t, func() bool { return status() == http.StatusServiceUnavailable }, enginetest.Timeout,
+		interval, "%s", stranger.out)
 }

@@ -114,7 +114,8 @@ func TestErasingAPerson(t *testing.T) {
 	// What is old leaves the queues when the process starts, and statistics are renewed. The log of
 	// webhooks follows within a minute.
 	var left []string
-	require.Eventually(t, func() bool { left = s.postgres(t); return len(left) == 0 }, enginetest.Timeout, seldom, "columns that have the person: %v", &left)
+	require.Eventually(t, func() bool { left = s.postgres(t); return len(left) == 0 }, enginetest.Timeout, seldom,
+		"columns that have the person: %v", &left)
 	require.Empty(t, u.marked(t, "mailbox"))
 	owner = asker{u.env["LODESTONE_URL"], u.env["LODESTONE_API_KEY"]}
 	require.EqualValues(t, 1, owner.must(t, "GET", "/api/v1/erasures/"+id, "")["removed"].(map[string]any)["access_links"])
@@ -196,7 +197,8 @@ func TestDeletingAnAccount(t *testing.T) {
 	s := u.stores(t)
 	require.Eventually(t, func() bool {
 		found := s.clickhouse(t)
-		return slices.Contains(found, "lodestone.events.event_data") && slices.Contains(found, "lodestone.submissions.email") && slices.Contains(found, "lodestone.lead_magnets.title")
+		return slices.Contains(found, "lodestone.events.event_data") &&
+			slices.Contains(found, "lodestone.submissions.email") && slices.Contains(found, "lodestone.lead_magnets.title")
 	}, enginetest.Timeout, seldom)
 
 	other := clienttest.New(client.Config{URL: u.env["LODESTONE_URL"], Key: u.env["LODESTONE_API_KEY"]})
@@ -212,7 +214,8 @@ func TestDeletingAnAccount(t *testing.T) {
 	require.Empty(t, s.postgres(t))
 	require.Eventually(t, func() bool { return len(s.clickhouse(t)) == 0 }, enginetest.Timeout, seldom)
 	var left uint64
-	require.NoError(t, s.conn.QueryRow(t.Context(), "SELECT count() FROM lodestone.events WHERE account_id = ?", id).Scan(&left))
+	require.NoError(t, s.conn.QueryRow(t.Context(), "SELECT count() FROM lodestone.events WHERE account_id = ?",
+		id).Scan(&left))
 	require.NotZero(t, left)
 	require.Contains(t, u.command("account", "list").out, "Demo")
 	require.NotContains(t, u.command("account", "list").out, marker)
@@ -220,7 +223,8 @@ func TestDeletingAnAccount(t *testing.T) {
 	require.Zero(t, answer.code, answer.out)
 
 	// A restored database has the account again.
-	_, err = s.pool.Unscoped().Exec(t.Context(), `WITH gone AS (DELETE FROM erasures RETURNING account_id) INSERT INTO accounts (id, name, plan) SELECT account_id, $1, 'team' FROM gone`, marker)
+	_, err = s.pool.Unscoped().Exec(t.Context(),
+		`WITH gone AS (DELETE FROM erasures RETURNING account_id) INSERT INTO accounts (id, name, plan) SELECT account_id, $1, 'team' FROM gone`, marker)
 	require.NoError(t, err)
 	s.close(t)
 	u.interrupt(enginetest.Timeout)
@@ -234,7 +238,8 @@ func TestDeletingAnAccount(t *testing.T) {
 // read sends a page that was viewed, with a mark wherever a sender can write.
 func (u *up) read(t *testing.T, l client.AccessLink, mark string) {
 	t.Helper()
-	u.event(t, l, mark, map[string]any{"event_type": "page_viewed", "event_data": map[string]any{"page": 1, "duration_ms": 900, "note": mark}, "session_id": uuid.NewString()})
+	u.event(t, l, mark, map[string]any{"event_type": "page_viewed", "event_data": map[string]any{"page": 1,
+		"duration_ms": 900, "note": mark}, "session_id": uuid.NewString()})
 }
 
 // event sends an event of an access link.
@@ -243,7 +248,8 @@ func (u *up) event(t *testing.T, l client.AccessLink, agent string, e map[string
 	e["token"] = l.TrackingToken
 	body, err := json.Marshal(e)
 	require.NoError(t, err)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, u.env["LODESTONE_COLLECTOR_URL"]+"/v1/events", bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, u.env["LODESTONE_COLLECTOR_URL"]+
+		"/v1/events", bytes.NewReader(body))
 	require.NoError(t, err)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", agent)

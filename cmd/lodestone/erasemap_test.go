@@ -19,11 +19,13 @@ import (
 // text cannot be, by the reason.
 var withoutMarker = map[string][]string{
 	"is of users, their sign-in and the account, which stay when a reader is erased": {
-		"users", "invitations", "sign_ins", "openid_identities", "openid_requests", "accounts", "api_keys", "webhook_endpoints", "webhook_secrets",
+		"users", "invitations", "sign_ins", "openid_identities", "openid_requests", "accounts", "api_keys",
+		"webhook_endpoints", "webhook_secrets",
 		"shares", "report_keys", "user_sessions.user_agent", "user_sessions.cookie_hash", "user_sessions.key_hash",
 	},
 	"is a secret, or its hash, that Lodestone makes": {
-		"access_links.token_sealed", "access_links.token_hash", "verifications.page_hash", "verifications.link_hash", "verifications.code_hash",
+		"access_links.token_sealed", "access_links.token_hash", "verifications.page_hash",
+		"verifications.link_hash", "verifications.code_hash",
 		"entity_copy.person_key", "ip_salts.sealed",
 	},
 	"has fixed words only":                     {"reading_notices.news"},
@@ -76,7 +78,8 @@ func (s stores) requirePlanted(t *testing.T) {
 		found = append(s.postgres(t), s.clickhouse(t)...)
 		missing = slices.DeleteFunc(slices.Clone(want), func(column string) bool { return slices.Contains(found, column) })
 		return len(missing) == 0
-	}, enginetest.Timeout, time.Second, "plant the marker in these columns, or give the reason why not in withoutMarker: %s", &missing)
+	}, enginetest.Timeout, time.Second,
+		"plant the marker in these columns, or give the reason why not in withoutMarker: %s", &missing)
 	others := slices.DeleteFunc(found, func(column string) bool {
 		return slices.Contains(want, column) || strings.HasPrefix(column, "pg_stats")
 	})

@@ -51,11 +51,13 @@ func (u *up) plant(t *testing.T, s stores, magnet string) planted {
 
 	// The form, with and without a mail that confirms the address.
 	for _, verified := range []bool{true, false} {
-		link, err := c.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: magnet, CollectName: true, RequireVerification: verified})
+		link, err := c.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: magnet, CollectName: true,
+			RequireVerification: verified})
 		require.NoError(t, err)
 		v.submit(link.URL, url.Values{
 			"email": {p.address}, "name": {marker}, "ref": {"https://" + marker + ".example/" + marker},
-			"utm_source": {marker}, "utm_medium": {marker}, "utm_campaign": {marker}, "utm_content": {marker}, "utm_term": {marker},
+			"utm_source": {marker}, "utm_medium": {marker}, "utm_campaign": {marker},
+			"utm_content": {marker}, "utm_term": {marker},
 		})
 		if !verified {
 			v.submit(link.URL, url.Values{"email": {"bob@example.com"}, "name": {"Bob Byron"}})
@@ -63,12 +65,15 @@ func (u *up) plant(t *testing.T, s stores, magnet string) planted {
 	}
 	// Links by the API: for a list of people, for one with a key that names the person, and one that
 	// is deleted, whose event stays.
-	made, err := c.CreateAccessLinks(t.Context(), magnet, clienttest.NewAccessLinks{Emails: []string{strings.ToUpper(marker) + "@" + marker + ".example", "bob@example.com"}})
+	made, err := c.CreateAccessLinks(t.Context(), magnet,
+		clienttest.NewAccessLinks{Emails: []string{strings.ToUpper(marker) + "@" + marker + ".example", "bob@example.com"}})
 	require.NoError(t, err)
 	p.link = made[0]
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, owner.base+"/api/v1/access-links", strings.NewReader(`{"lead_magnet_id":"`+magnet+`","email":"`+p.address+`"}`))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, owner.base+"/api/v1/access-links",
+		strings.NewReader(`{"lead_magnet_id":"`+magnet+`","email":"`+p.address+`"}`))
 	require.NoError(t, err)
-	r.Header = http.Header{"Authorization": {"Bearer " + owner.key}, "Content-Type": {"application/json"}, "Idempotency-Key": {"invite-" + p.address}}
+	r.Header = http.Header{"Authorization": {"Bearer " + owner.key}, "Content-Type": {"application/json"},
+		"Idempotency-Key": {"invite-" + p.address}}
 	answer, err := v.http.Do(r)
 	require.NoError(t, err)
 	require.NoError(t, answer.Body.Close())
@@ -101,9 +106,11 @@ func (u *up) listen(t *testing.T, owner asker) {
 	}))
 	t.Cleanup(echo.Close)
 	for _, path := range []string{"/take", "/refuse"} {
-		owner.must(t, "POST", "/api/v1/webhooks", `{"url":"`+echo.URL+path+`","kinds":["link.created","link.accessed","form.submitted","download.completed"]}`)
+		owner.must(t, "POST", "/api/v1/webhooks",
+			`{"url":"`+echo.URL+path+`","kinds":["link.created","link.accessed","form.submitted","download.completed"]}`)
 	}
-	owner.must(t, "POST", "/api/v1/webhooks", `{"format":"slack","url":"`+echo.URL+`/refuse","kinds":["notice.leads","notice.readers"]}`)
+	owner.must(t, "POST", "/api/v1/webhooks", `{"format":"slack","url":"`+echo.URL+
+		`/refuse","kinds":["notice.leads","notice.readers"]}`)
 }
 
 // download opens a link in the viewer and downloads the document, by a browser that calls itself
@@ -134,9 +141,11 @@ func (s stores) event(t *testing.T, l client.AccessLink) event.Event {
 	require.NoError(t, err)
 	at := time.Now().UnixMilli()
 	return event.Event{
-		AccountID: claims.AccountID, LeadMagnetID: claims.LeadMagnetID, AccessLinkID: claims.AccessLinkID, MagnetVersion: claims.MagnetVersion,
-		EventID: uuid.New(), Type: event.PageViewed, Page: 1, Data: []byte(`{"page":1,"note":"` + marker + `"}`),
-		IPHash: [16]byte{1}, UserAgent: []byte(markedAgent), Origin: event.Origin{Language: event.Language{'h', 'i'}}, CreatedAt: at, ReceivedAt: at,
+		AccountID: claims.AccountID, LeadMagnetID: claims.LeadMagnetID, AccessLinkID: claims.AccessLinkID,
+		MagnetVersion: claims.MagnetVersion,
+		EventID:       uuid.New(), Type: event.PageViewed, Page: 1, Data: []byte(`{"page":1,"note":"` + marker + `"}`),
+		IPHash: [16]byte{1}, UserAgent: []byte(markedAgent), Origin: event.Origin{Language: event.Language{'h', 'i'}},
+		CreatedAt: at, ReceivedAt: at,
 	}
 }
 
@@ -145,7 +154,8 @@ func (u *up) kafka() kafka.Config {
 	plain := func(name string) string { return strings.Trim(u.env[name], "'") }
 	return kafka.Config{
 		Brokers: strings.Split(plain("LODESTONE_KAFKA_BROKERS"), ","),
-		Login:   kafka.Login{Mechanism: plain("LODESTONE_KAFKA_SASL_MECHANISM"), User: plain("LODESTONE_KAFKA_SASL_USER"), Password: plain("LODESTONE_KAFKA_SASL_PASSWORD")},
+		Login: kafka.Login{Mechanism: plain("LODESTONE_KAFKA_SASL_MECHANISM"), User: plain("LODESTONE_KAFKA_SASL_USER"),
+			Password: plain("LODESTONE_KAFKA_SASL_PASSWORD")},
 	}
 }
 
@@ -159,7 +169,8 @@ func (u *up) bury(t *testing.T, e event.Event) {
 	require.NoError(t, c.ProduceSync(t.Context(), &kgo.Record{
 		Topic: event.DeadLetterTopic, Key: []byte(uuid.NewString() + "/0/0"), Value: e.Append(nil),
 		Headers: []kgo.RecordHeader{
-			{Key: "reason", Value: []byte("unsupported_version")}, {Key: "error", Value: []byte("unsupported schema version: 9")}, {Key: "topic", Value: []byte(event.Topic)},
+			{Key: "reason", Value: []byte("unsupported_version")},
+			{Key: "error", Value: []byte("unsupported schema version: 9")}, {Key: "topic", Value: []byte(event.Topic)},
 		},
 	}).FirstErr())
 }
@@ -176,11 +187,13 @@ func (away) Send(context.Context, []producer.Record, func(int, error)) error { r
 func (u *up) spool(t *testing.T, e event.Event) {
 	t.Helper()
 	s, err := spool.New(spool.Config{
-		Dir: filepath.Join(u.dir, "data", "spool"), MaxBytes: 64 << 20, SegmentBytes: 1 << 20, DrainBytes: 1 << 20, After: time.Second,
+		Dir: filepath.Join(u.dir, "data", "spool"), MaxBytes: 64 << 20, SegmentBytes: 1 << 20,
+		DrainBytes: 1 << 20, After: time.Second,
 		Age: spool.Age{MaxAge: 24 * time.Hour},
 	}, spool.Deps{Kafka: away{}, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	require.NoError(t, s.Start(t.Context()))
-	require.NoError(t, s.Write(t.Context(), []producer.Record{{Topic: event.Topic, Key: e.AccessLinkID[:], Value: e.Append(nil)}}))
+	require.NoError(t, s.Write(t.Context(),
+		[]producer.Record{{Topic: event.Topic, Key: e.AccessLinkID[:], Value: e.Append(nil)}}))
 	require.NoError(t, s.Stop(t.Context()))
 }

@@ -138,13 +138,15 @@ func (s stores) postgres(t *testing.T) (found []string) {
 }
 
 // queues are the columns that keep a person who was erased until the day that the receipt names.
-var queues = []string{"river_job.args", "webhook_deliveries.body_sealed", "webhook_deliveries.attempts", "idempotency_keys.sealed", "idempotency_keys.key"}
+var queues = []string{"river_job.args", "webhook_deliveries.body_sealed", "webhook_deliveries.attempts",
+	"idempotency_keys.sealed", "idempotency_keys.key"}
 
 // age lets the seven days pass for which queues keep what they have, but for the hours by which
 // they are pruned earlier.
 func (u *up) age(t *testing.T, s stores) {
 	t.Helper()
-	for _, column := range []string{"river_job SET created_at", "webhook_deliveries SET created_at", "idempotency_keys SET claimed_at"} {
+	for _, column := range []string{"river_job SET created_at", "webhook_deliveries SET created_at",
+		"idempotency_keys SET claimed_at"} {
 		_, set, _ := strings.Cut(column, " SET ")
 		_, err := s.pool.Unscoped().Exec(t.Context(), "UPDATE "+column+" = "+set+" - $1::interval", queue.PruneAt)
 		require.NoError(t, err)
@@ -153,7 +155,8 @@ func (u *up) age(t *testing.T, s stores) {
 	require.NoError(t, err)
 	require.NotEmpty(t, mails)
 	for _, name := range mails { // which begins with the time
-		require.NoError(t, os.Rename(name, filepath.Join(filepath.Dir(name), "20260102"+filepath.Base(name)[len("20260102"):])))
+		require.NoError(t, os.Rename(name,
+			filepath.Join(filepath.Dir(name), "20260102"+filepath.Base(name)[len("20260102"):])))
 	}
 }
 
@@ -223,7 +226,8 @@ func (u *up) compact(t *testing.T, s stores) {
 	broker, err := kgo.NewClient(u.kafka().Options(slog.New(slog.DiscardHandler))...)
 	require.NoError(t, err)
 	defer broker.Close()
-	ends, err := kadm.NewClient(broker).ListEndOffsets(t.Context(), event.Topic, event.LinkViewTopic, event.DeadLetterTopic)
+	ends, err := kadm.NewClient(broker).ListEndOffsets(t.Context(), event.Topic,
+		event.LinkViewTopic, event.DeadLetterTopic)
 	require.NoError(t, errors.Join(err, ends.Error()))
 	records := func() []string {
 		files, err := filepath.Glob(filepath.Join(u.dir, "data", "kafka", "log", "partitions", "lodestone.*", "*.dat"))

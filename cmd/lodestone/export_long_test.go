@@ -27,14 +27,16 @@ func TestExportOfAMillionEvents(t *testing.T) {
 		if format == "ndjson" {
 			table = "read_json(" + table + ")"
 		}
-		rows, err := duckdb(t, "SELECT count(*)::INT AS events, count(DISTINCT id)::INT AS ids, count(DISTINCT access_link_id)::INT AS links, count(bot)::INT AS bots,"+
-			" (count(*) FILTER (WHERE event_type = 'page_viewed'))::INT AS views, sum(page)::DOUBLE AS pages, min(created_at)::VARCHAR AS first FROM "+table)
+		rows, err := duckdb(t,
+			"SELECT count(*)::INT AS events, count(DISTINCT id)::INT AS ids, count(DISTINCT access_link_id)::INT AS links, count(bot)::INT AS bots,"+
+				" (count(*) FILTER (WHERE event_type = 'page_viewed'))::INT AS views, sum(page)::DOUBLE AS pages, min(created_at)::VARCHAR AS first FROM "+table)
 		require.NoError(t, err)
 		require.Len(t, rows, 1)
 		first := rows[0]["first"].(string)
 		require.Contains(t, first, "2025-10-01")
 		delete(rows[0], "first")
-		require.Equal(t, map[string]any{"events": 1e6, "ids": 1e6, "links": 1e3, "bots": 5e4, "views": 9e5, "pages": 15499900.0}, rows[0], format)
+		require.Equal(t, map[string]any{"events": 1e6, "ids": 1e6, "links": 1e3, "bots": 5e4, "views": 9e5,
+			"pages": 15499900.0}, rows[0], format)
 	}
 	require.LessOrEqual(t, u.memory("VmHWM")-before, int64(64<<20), "more memory than before the exports")
 

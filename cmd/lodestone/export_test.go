@@ -112,7 +112,8 @@ func TestExportOfSubmissionsAndReaders(t *testing.T) {
 	require.Equal(t, "VARCHAR", types["utm_source"])
 
 	people := u.fetch("/api/v1/analytics/readers/export?format=parquet", "readers.parquet")
-	rows, err = duckdb(t, "SELECT typeof(access_links) AS links, typeof(person_id) AS person, typeof(finished) AS finished FROM (SELECT * FROM '"+people+"' UNION ALL BY NAME SELECT NULL AS email) LIMIT 1")
+	rows, err = duckdb(t,
+		"SELECT typeof(access_links) AS links, typeof(person_id) AS person, typeof(finished) AS finished FROM (SELECT * FROM '"+people+"' UNION ALL BY NAME SELECT NULL AS email) LIMIT 1")
 	require.NoError(t, err)
 	require.Equal(t, []map[string]any{{"links": "VARCHAR[]", "person": "UUID", "finished": "BOOLEAN"}}, rows)
 }
@@ -131,7 +132,8 @@ func TestDailyExport(t *testing.T) {
 		daily := launch(t, u.dir, nil, "export", "daily", "--once", "--data", filepath.Join(u.dir, "data"), "--export-to", to)
 		require.Zero(t, daily.wait(), "%s", daily.out)
 	}
-	rows, err := duckdb(t, "SELECT day::VARCHAR AS day, account_id::VARCHAR AS account_id, count(*)::INT AS events, count(DISTINCT id)::INT AS ids FROM '"+to+"/events/**/*.parquet' GROUP BY ALL ORDER BY day")
+	rows, err := duckdb(t,
+		"SELECT day::VARCHAR AS day, account_id::VARCHAR AS account_id, count(*)::INT AS events, count(DISTINCT id)::INT AS ids FROM '"+to+"/events/**/*.parquet' GROUP BY ALL ORDER BY day")
 	require.NoError(t, err)
 	require.Len(t, rows, days+1, "the last events were stored some seconds after the last day")
 	total := 0.0

@@ -61,7 +61,8 @@ func (c *keyCreateCommand) expiry(now time.Time) (*time.Time, error) {
 	if err != nil {
 		after, durationErr := time.ParseDuration(c.Expires)
 		if durationErr != nil {
-			return nil, config.Invalid("--expires", "is neither a time nor a time from now", "write 2027-01-31, 2027-01-31T12:00:00Z or 720h")
+			return nil, config.Invalid("--expires", "is neither a time nor a time from now",
+				"write 2027-01-31, 2027-01-31T12:00:00Z or 720h")
 		}
 		at = now.Add(after)
 	}
@@ -93,7 +94,8 @@ func (c *keyListCommand) Run(ctx context.Context) error {
 				scopes[i] = string(s)
 			}
 			rows = append(rows, []string{
-				k.ID.String(), k.Prefix + "…", strings.Join(scopes, ","), formatTime(&k.CreatedAt), formatTime(k.LastUsedAt), formatTime(k.ExpiresAt), formatTime(k.RevokedAt), k.Name,
+				k.ID.String(), k.Prefix + "…", strings.Join(scopes, ","), formatTime(&k.CreatedAt), formatTime(k.LastUsedAt),
+				formatTime(k.ExpiresAt), formatTime(k.RevokedAt), k.Name,
 			})
 		}
 		return printTable(os.Stdout, rows)

@@ -35,7 +35,8 @@ func TestScopesOfACreatedKey(t *testing.T) {
 		var cli commands
 		parser, err := newParser(&cli, &config.Files{Getenv: func(string) string { return "" }})
 		require.NoError(t, err)
-		_, err = parser.Parse([]string{"key", "create", "--account", uuid.NewString(), "--scopes", string(scope), "--postgres-url", "postgres://u@127.0.0.1/x"})
+		_, err = parser.Parse([]string{"key", "create", "--account", uuid.NewString(), "--scopes", string(scope),
+			"--postgres-url", "postgres://u@127.0.0.1/x"})
 		require.NoError(t, err, scope)
 		require.Equal(t, []auth.Scope{scope}, cli.Key.Create.Scopes)
 	}

@@ -21,12 +21,15 @@ func (u *up) streams(t *testing.T) (ended, again func()) {
 	api := clienttest.New(client.Config{URL: u.env["LODESTONE_URL"], Key: u.env["LODESTONE_API_KEY"]})
 	magnets, err := api.LeadMagnets(t.Context(), client.Paging{})
 	require.NoError(t, err)
-	link, err := api.CreateAccessLink(t.Context(), client.NewAccessLink{LeadMagnetID: magnets.Data[0].ID, Email: "ada@example.com"})
+	link, err := api.CreateAccessLink(t.Context(),
+		client.NewAccessLink{LeadMagnetID: magnets.Data[0].ID, Email: "ada@example.com"})
 	require.NoError(t, err)
 	post := func() string {
 		id := uuid.NewString()
-		body := `{"token":"` + link.TrackingToken + `","event_type":"page_viewed","event_data":{"page":1},"event_id":"` + id + `"}`
-		res, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Post(u.env["LODESTONE_COLLECTOR_URL"]+"/v1/events", "application/json", strings.NewReader(body))
+		body := `{"token":"` + link.TrackingToken + `","event_type":"page_viewed","event_data":{"page":1},"event_id":"` + id +
+			`"}`
+		res, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Post(u.env["LODESTONE_COLLECTOR_URL"]+
+			"/v1/events", "application/json", strings.NewReader(body))
 		require.NoError(t, err)
 		require.NoError(t, res.Body.Close())
 		require.Equal(t, http.StatusAccepted, res.StatusCode)
@@ -34,7 +37,8 @@ func (u *up) streams(t *testing.T) (ended, again func()) {
 	}
 	last := ""
 	open := func() *bufio.Reader {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, u.env["LODESTONE_URL"]+"/api/v1/analytics/live", http.NoBody)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+			u.env["LODESTONE_URL"]+"/api/v1/analytics/live", http.NoBody)
 		require.NoError(t, err)
 		req.Header.Set("Authorization", "Bearer "+u.env["LODESTONE_API_KEY"])
 		if last != "" {
@@ -67,7 +71,8 @@ func (u *up) streams(t *testing.T) (ended, again func()) {
 	ended = func() {
 		_, err := io.ReadAll(r)
 		require.NoError(t, err, "the stream ends as it should")
-		require.NotContains(t, u.out.String(), "requests were cut off") // on a busy machine, something else may take longer than it has
+		// on a busy machine, something else may take longer than it has
+		require.NotContains(t, u.out.String(), "requests were cut off")
 	}
 	return ended, func() {
 		third, r := post(), open()

@@ -38,7 +38,8 @@ func newLoad(t *testing.T, api *client.Client, collector string) *load {
 	t.Helper()
 	magnet, err := api.CreateLeadMagnet(t.Context(), client.NewLeadMagnet{Title: "Load"})
 	require.NoError(t, err)
-	link, err := api.CreateAccessLink(t.Context(), client.NewAccessLink{LeadMagnetID: magnet.ID, Email: "load@example.com"})
+	link, err := api.CreateAccessLink(t.Context(),
+		client.NewAccessLink{LeadMagnetID: magnet.ID, Email: "load@example.com"})
 	require.NoError(t, err)
 	return &load{t: t, collector: collector, token: link.TrackingToken, magnet: magnet.ID, quit: make(chan struct{})}
 }
@@ -114,7 +115,8 @@ func (l *load) requireAnswered(url, key string) {
 		total = l.total(url, key)
 		return total >= want
 	}
-	require.Eventually(l.t, everything, enginetest.Timeout, 500*time.Millisecond, "%d events acknowledged, %d answered", want, total)
+	require.Eventually(l.t, everything, enginetest.Timeout, 500*time.Millisecond,
+		"%d events acknowledged, %d answered", want, total)
 	require.Eventually(l.t, func() bool { return l.linkViews(url, key) == want }, enginetest.Timeout, 200*time.Millisecond,
 		"view_count does not get to %d", want)
 	// What is asked may be away for a short time.
@@ -126,7 +128,8 @@ func (l *load) total(url, key string) int64 {
 	var page struct {
 		Pagination struct{ Total int64 }
 	}
-	return answer(l.t, url+"/api/v1/analytics?per_page=1&lead_magnet_id="+l.magnet, key, &page, func() int64 { return page.Pagination.Total })
+	return answer(l.t, url+"/api/v1/analytics?per_page=1&lead_magnet_id="+l.magnet, key, &page,
+		func() int64 { return page.Pagination.Total })
 }
 
 func (l *load) linkViews(url, key string) int64 {

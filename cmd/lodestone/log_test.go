@@ -121,7 +121,8 @@ func TestLogs(t *testing.T) {
 	t.Parallel()
 	const clientAddress, mail, typed = "203.0.113.77", "visitor-of-logs@example.com", "typed by the visitor"
 	u := newUp(t)
-	u.more = []string{"--log-format=json", "--log-level=DEBUG", "--no-sample", "--trusted-proxies=127.0.0.0/8", "--collector-trusted-proxies=127.0.0.0/8"}
+	u.more = []string{"--log-format=json", "--log-level=DEBUG", "--no-sample", "--trusted-proxies=127.0.0.0/8",
+		"--collector-trusted-proxies=127.0.0.0/8"}
 	u.start()
 	s := &logSchema{t: t, fields: logFields(t), seen: map[string]bool{}}
 	key := u.env["LODESTONE_API_KEY"]
@@ -132,7 +133,8 @@ func TestLogs(t *testing.T) {
 	link, err := c.CreateAccessLink(t.Context(), client.NewAccessLink{LeadMagnetID: m.ID, Email: mail})
 	require.NoError(t, err)
 	s.private = []string{
-		clientAddress, mail, typed, link.TrackingToken, key, strings.Trim(u.env["LODESTONE_DEV_SECRET"], "'"), "password-of-tests",
+		clientAddress, mail, typed, link.TrackingToken, key,
+		strings.Trim(u.env["LODESTONE_DEV_SECRET"], "'"), "password-of-tests",
 	}
 	for _, name := range []string{"LODESTONE_POSTGRES_URL", "LODESTONE_CLICKHOUSE_URL", "LODESTONE_SQL_URL"} {
 		address, err := url.Parse(strings.Trim(u.env[name], "'"))
@@ -153,7 +155,8 @@ func TestLogs(t *testing.T) {
 		require.NoError(t, response.Body.Close())
 	}
 	site, events := u.env["LODESTONE_URL"], u.env["LODESTONE_COLLECTOR_URL"]
-	send("POST", events+"/v1/events", "application/json", `[{"token":"`+link.TrackingToken+`","event_type":"page_viewed","event_data":{"page":1}}]`)
+	send("POST", events+"/v1/events", "application/json", `[{"token":"`+link.TrackingToken+
+		`","event_type":"page_viewed","event_data":{"page":1}}]`)
 	send("POST", events+"/v1/events", "application/json", `[{"token":"`+link.TrackingToken+`","event_type":"`+typed+`"}]`)
 	send("POST", events+"/v1/events", "text/plain", typed)
 	send("GET", events+"/"+url.PathEscape(typed), "", "")
@@ -162,7 +165,8 @@ func TestLogs(t *testing.T) {
 	send("GET", link.URL, "", "")
 	send("GET", site+"/api/v1/analytics?access_link_email="+url.QueryEscape(mail), "", "")
 	send("GET", site+"/api/v1/analytics?unknown="+url.QueryEscape(typed), "", "")
-	send("POST", site+"/api/v1/webhooks", "application/json", `{"url":"http://user:password-of-tests@127.0.0.1:1/","kinds":["form.submitted"]}`)
+	send("POST", site+"/api/v1/webhooks", "application/json",
+		`{"url":"http://user:password-of-tests@127.0.0.1:1/","kinds":["form.submitted"]}`)
 	send("POST", site+"/api/v1/access-links", "application/json", `{"email":"`+mail+`","lead_magnet_id":"`+typed+`"}`)
 	require.Eventually(t, func() bool { return u.mails() > 0 }, enginetest.Timeout, interval)
 
@@ -173,7 +177,8 @@ func TestLogs(t *testing.T) {
 		require.NoError(t, p.Kill())
 	}
 	send("GET", site+"/api/v1/analytics", "", "")
-	require.Eventually(t, func() bool { return strings.Contains(u.out.String(), `"msg":"engine is back"`) }, enginetest.Timeout, interval)
+	require.Eventually(t, func() bool { return strings.Contains(u.out.String(), `"msg":"engine is back"`) },
+		enginetest.Timeout, interval)
 	require.Eventually(t, func() bool {
 		status, _ := get(t, u.env["LODESTONE_ADMIN_URL"]+"/readyz", "")
 		return status == http.StatusOK
@@ -188,7 +193,8 @@ func TestLogs(t *testing.T) {
 	s.check(u.out.String())
 	require.Empty(t, s.wrong)
 	require.Greater(t, s.lines, 50)
-	for _, name := range []string{"request_id", "route", "status", "took", "service", "topic", "partition", "engine", "error", "retry_in", "code"} {
+	for _, name := range []string{"request_id", "route", "status", "took", "service", "topic", "partition", "engine",
+		"error", "retry_in", "code"} {
 		require.True(t, s.seen[name], "no line has %s", name)
 	}
 	for _, component := range []string{"up", "consumer", "collector", "crud"} {
@@ -245,7 +251,8 @@ func namesOf(call *ast.CallExpr) (names []string) {
 		return nil
 	}
 	if x, ok := s.X.(*ast.Ident); ok && x.Name == "slog" {
-		if slices.Contains([]string{"String", "Int", "Int64", "Uint64", "Float64", "Bool", "Any", "Time", "Duration"}, s.Sel.Name) {
+		if slices.Contains([]string{"String", "Int", "Int64", "Uint64", "Float64", "Bool", "Any", "Time", "Duration"},
+			s.Sel.Name) {
 			if name, ok := literal(call.Args[0]); ok {
 				return []string{name}
 			}
@@ -253,7 +260,8 @@ func namesOf(call *ast.CallExpr) (names []string) {
 		return nil
 	}
 	skip, known := map[string]int{
-		"With": 0, "Debug": 1, "Info": 1, "Warn": 1, "Error": 1, "DebugContext": 2, "InfoContext": 2, "WarnContext": 2, "ErrorContext": 2, "Log": 3,
+		"With": 0, "Debug": 1, "Info": 1, "Warn": 1, "Error": 1, "DebugContext": 2, "InfoContext": 2, "WarnContext": 2,
+		"ErrorContext": 2, "Log": 3,
 	}[s.Sel.Name]
 	if !known || !ofLogger(s.X) {
 		return nil

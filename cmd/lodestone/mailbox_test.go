@@ -62,7 +62,10 @@ func (u *up) showsItsMails(t *testing.T) (away, shown func()) {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, link.URL, form)
 		require.NoError(t, err)
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		res, err := (&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(r)
+		res, err := (&http.Client{CheckRedirect: func(*http.Request,
+			[]*http.Request) error {
+			return http.ErrUseLastResponse
+		}}).Do(r)
 		require.NoError(t, err)
 		require.NoError(t, res.Body.Close())
 		require.Equal(t, http.StatusSeeOther, res.StatusCode)

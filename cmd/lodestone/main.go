@@ -19,9 +19,11 @@ import (
 
 // Exit codes.
 const (
-	exitFailed     = 1
-	exitSettings   = 2 // the settings are wrong: starting again will not help
-	exitUnfinished = 3 // of verify and spool: not everything could be compared, read or sent; of migrate --check: something is pending
+	exitFailed   = 1
+	exitSettings = 2 // the settings are wrong: starting again will not help
+	// of verify and spool: not everything could be compared, read or sent; of migrate --check:
+	// something is pending
+	exitUnfinished = 3
 )
 
 // exitError is an error that ends the program with a code of its own.
@@ -85,7 +87,8 @@ func run(ctx context.Context, args []string) int {
 		return exitSettings
 	}
 	if unknown := unknownVariables(command.Model, os.Environ()); len(unknown) > 0 {
-		fmt.Fprintln(os.Stderr, "lodestone: no command has a setting for these variables, which have no effect:", strings.Join(unknown, " "))
+		fmt.Fprintln(os.Stderr, "lodestone: no command has a setting for these variables, which have no effect:",
+			strings.Join(unknown, " "))
 	}
 	command.BindTo(ctx, (*context.Context)(nil))
 	var coded exitError

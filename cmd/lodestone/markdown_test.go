@@ -56,7 +56,8 @@ func markdown(app *kong.Application, settings settingsOf) string {
 			for _, other := range all {
 				if other.group() == g && len(other.next) == 0 {
 					summary, _, _ := strings.Cut(other.help, ". ")
-					fmt.Fprintf(&doc, "| [%s](#%s) | %s. |\n", other.name(app), strings.ReplaceAll(other.name(app), " ", "-"), cell(strings.TrimSuffix(summary, ".")))
+					fmt.Fprintf(&doc, "| [%s](#%s) | %s. |\n", other.name(app), strings.ReplaceAll(other.name(app), " ", "-"),
+						cell(strings.TrimSuffix(summary, ".")))
 				}
 			}
 		}
@@ -80,7 +81,8 @@ func (c commandPage) name(app *kong.Application) string {
 }
 
 func (c commandPage) write(doc *strings.Builder, app *kong.Application, settings settingsOf) {
-	fmt.Fprintf(doc, "\n### %s\n\n%s\n\n```text\n%s%s\n```\n", c.name(app), prose(c.help), c.name(app), strings.TrimRight(c.arguments(), " "))
+	fmt.Fprintf(doc, "\n### %s\n\n%s\n\n```text\n%s%s\n```\n", c.name(app), prose(c.help), c.name(app),
+		strings.TrimRight(c.arguments(), " "))
 	var rows []string
 	for _, p := range c.node.Positional {
 		rows = append(rows, fmt.Sprintf("| `%s` | – | %s |\n", p.Summary(), cell(p.Help)))

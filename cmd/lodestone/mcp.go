@@ -44,7 +44,8 @@ func (c *mcpCommand) listen(ctx context.Context) error {
 		return err
 	}
 	if c.URL == "" {
-		return config.Invalid("--url", "is missing", "give the address of the API, or --data with the directory of a `lodestone up`")
+		return config.Invalid("--url", "is missing",
+			"give the address of the API, or --data with the directory of a `lodestone up`")
 	}
 	host, port, err := net.SplitHostPort(c.Listen)
 	if err != nil {
@@ -55,7 +56,8 @@ func (c *mcpCommand) listen(ctx context.Context) error {
 	}
 	server := mcp.New(mcp.Config{URL: c.URL, Write: c.Write}, c.deps())
 	p := newProcess(c.Process)
-	p.stack.Add("mcp server", httpserver.New(httpserver.Config{Name: "mcp server", Setting: "--mcp-listen", Address: net.JoinHostPort(host, port)},
+	p.stack.Add("mcp server", httpserver.New(httpserver.Config{Name: "mcp server", Setting: "--mcp-listen",
+		Address: net.JoinHostPort(host, port)},
 		httpserver.Deps{Handler: server.Handler(), Log: p.log}))
 	return p.run(ctx)
 }

@@ -47,7 +47,8 @@ type answered struct {
 
 func newAgent(t *testing.T, transport sdk.Transport) *agent {
 	t.Helper()
-	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), transport, nil)
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"},
+		nil).Connect(t.Context(), transport, nil)
 	require.NoError(t, err)
 	return &agent{t, session}
 }
@@ -97,7 +98,8 @@ func TestAgentsGetTheNumbersOfTheAPIAndOfSQL(t *testing.T) {
 	url, key := u.env["LODESTONE_URL"], u.env["LODESTONE_API_KEY"]
 
 	local := func(env []string, args ...string) (*agent, *enginetest.Log) {
-		cmd := exec.CommandContext(t.Context(), filepath.Join(binaries(t), "lodestone"), append([]string{"mcp", "--data", data}, args...)...)
+		cmd := exec.CommandContext(t.Context(), filepath.Join(binaries(t), "lodestone"),
+			append([]string{"mcp", "--data", data}, args...)...)
 		cmd.Env = append(cmd.Environ(), env...)
 		log := &enginetest.Log{}
 		cmd.Stderr = log
@@ -108,8 +110,10 @@ func TestAgentsGetTheNumbersOfTheAPIAndOfSQL(t *testing.T) {
 	a, log := local(nil)
 	names, writes := a.tools()
 	require.False(t, writes)
-	require.Subset(t, names, []string{"query-analytics", "list-analytics-events", "get-funnel", "list-readers", "list-lead-magnets"})
-	for _, none := range []string{"create-lead-magnet", "delete-lead-magnet", "erase-person", "create-key", "stream-analytics-events"} {
+	require.Subset(t, names, []string{"query-analytics", "list-analytics-events", "get-funnel",
+		"list-readers", "list-lead-magnets"})
+	for _, none := range []string{"create-lead-magnet", "delete-lead-magnet", "erase-person", "create-key",
+		"stream-analytics-events"} {
 		require.NotContains(t, names, none)
 	}
 
@@ -126,7 +130,8 @@ func TestAgentsGetTheNumbersOfTheAPIAndOfSQL(t *testing.T) {
 	}
 	var byAgent totals
 	require.NoError(t, json.Unmarshal(got.Data.Value, &byAgent))
-	byAPI, err := client.Post[totals](t.Context(), client.New(client.Config{URL: url, Key: key}), "/api/v1/analytics/query", question)
+	byAPI, err := client.Post[totals](t.Context(), client.New(client.Config{URL: url, Key: key}),
+		"/api/v1/analytics/query", question)
 	require.NoError(t, err)
 	require.Equal(t, byAPI, byAgent)
 	sql := launch(t, u.dir, nil, "sql", "--data", data, "--format", "tsv",
@@ -175,9 +180,11 @@ func TestAgentsGetTheNumbersOfTheAPIAndOfSQL(t *testing.T) {
 	address := "127.0.0.1:" + strconv.Itoa(enginetest.FreePort(t))
 	server := launch(t, u.dir, nil, "mcp", "--data", data, "--mcp-listen", address, "--write")
 	endpoint := "http://" + address + "/mcp"
-	require.Eventually(t, func() bool { status, _ := get(t, endpoint, ""); return status == http.StatusUnauthorized }, enginetest.Timeout, interval)
+	require.Eventually(t, func() bool { status, _ := get(t, endpoint, ""); return status == http.StatusUnauthorized },
+		enginetest.Timeout, interval)
 	over := func(key string) *agent {
-		a := newAgent(t, &sdk.StreamableClientTransport{Endpoint: endpoint, HTTPClient: &http.Client{Transport: bearing{key, http.DefaultTransport}}, DisableStandaloneSSE: true})
+		a := newAgent(t, &sdk.StreamableClientTransport{Endpoint: endpoint,
+			HTTPClient: &http.Client{Transport: bearing{key, http.DefaultTransport}}, DisableStandaloneSSE: true})
 		t.Cleanup(func() { _ = a.session.Close() })
 		return a
 	}

@@ -71,10 +71,13 @@ func TestToolsAnswerAsTheAPIAndSQL(t *testing.T) {
 	}
 	require.Equal(t, 12, compared)
 
-	r.requireSQL(r.question("Which page loses readers?"), []string{"title", "version", "page", "reached", "stopped"}, r.pages)
+	r.requireSQL(r.question("Which page loses readers?"), []string{"title", "version", "page", "reached", "stopped"},
+		r.pages)
 	// SQL counts readers by links, a funnel by submissions, which may have several.
-	r.requireSQL(r.question("How far do visitors get, from the landing page to the download?"), []string{"title", "views", "submitted"}, r.funnels)
-	r.requireSQL(r.question("Which lead magnets are read best?"), []string{"title", "readers", "sessions", "minutes", "finished_percent", "attentive_percent"}, r.readings)
+	r.requireSQL(r.question("How far do visitors get, from the landing page to the download?"),
+		[]string{"title", "views", "submitted"}, r.funnels)
+	r.requireSQL(r.question("Which lead magnets are read best?"), []string{"title", "readers", "sessions", "minutes",
+		"finished_percent", "attentive_percent"}, r.readings)
 	// As the question of docs/sql.md about each week's readers, by the times of page views: a session
 	// may begin in the week before.
 	r.requireSQL(`SELECT title, toDate(toStartOfWeek(first_read_at, 1)) AS cohort, dateDiff('week', cohort, toDate(toStartOfWeek(events.created_at, 1))) AS weeks_after, uniqExact(access_link_id) AS readers
@@ -96,7 +99,8 @@ type toolReader struct {
 
 func newToolReader(t *testing.T, u *up, data string) *toolReader {
 	t.Helper()
-	r := &toolReader{t: t, api: asker{u.env["LODESTONE_URL"], u.env["LODESTONE_API_KEY"]}, data: data, operations: map[string]*toolOperation{}}
+	r := &toolReader{t: t, api: asker{u.env["LODESTONE_URL"], u.env["LODESTONE_API_KEY"]}, data: data,
+		operations: map[string]*toolOperation{}}
 	cmd := exec.CommandContext(t.Context(), filepath.Join(binaries(t), "lodestone"), "mcp", "--data", data)
 	r.agent = newAgent(t, &sdk.CommandTransport{Command: cmd})
 	t.Cleanup(func() { _ = r.agent.session.Close() })
@@ -120,12 +124,16 @@ func newToolReader(t *testing.T, u *up, data string) *toolReader {
 	r.api.must(t, "PATCH", "/api/v1/lead-magnets/"+magnet, `{"title":"Read today"}`) // questions of SQL group by titles
 	r.ids = map[string]any{"lead_magnet_id": magnet, "email": email, "/api/v1/analytics/readers": links[0]}
 	r.optional = map[string]any{
-		"per_page": 2, "lead_magnet_id": magnet, "generic_link_id": link, "email": email, "is_active": true, "event_type": "page_viewed",
-		"from": time.Now().AddDate(0, 0, -15).UTC().Format(time.RFC3339), "to": time.Now().Add(time.Hour).UTC().Format(time.RFC3339),
-		"bot": false, "by": "day", "timezone": "Europe/Berlin", "min_pages": 2, "reached": 1, "from_form": true, "device": "desktop", "minutes": 60, "state": "failed",
+		"per_page": 2, "lead_magnet_id": magnet, "generic_link_id": link, "email": email, "is_active": true,
+		"event_type": "page_viewed",
+		"from":       time.Now().AddDate(0, 0, -15).UTC().Format(time.RFC3339),
+		"to":         time.Now().Add(time.Hour).UTC().Format(time.RFC3339),
+		"bot":        false, "by": "day", "timezone": "Europe/Berlin", "min_pages": 2, "reached": 1, "from_form": true,
+		"device": "desktop", "minutes": 60, "state": "failed",
 	}
 	r.bodies = map[string]map[string]any{
-		"query-analytics": {"metrics": []string{"readers", "finish_rate", "median_page_ms"}, "dimensions": []string{"utm_source"}, "interval": "week"},
+		"query-analytics": {"metrics": []string{"readers", "finish_rate", "median_page_ms"},
+			"dimensions": []string{"utm_source"}, "interval": "week"},
 	}
 	return r
 }
@@ -258,7 +266,8 @@ func (r *toolReader) requireSQL(statement string, columns []string, report func(
 		}
 		slices.Sort(rows)
 		require.Greater(r.t, len(rows), 1)
-		require.NoError(r.t, runSQL(r.t, "--data", r.data, "--format", "tsv", "--output", file, "SELECT "+strings.Join(columns, ", ")+" FROM ("+statement+")"))
+		require.NoError(r.t, runSQL(r.t, "--data", r.data, "--format", "tsv", "--output", file,
+			"SELECT "+strings.Join(columns, ", ")+" FROM ("+statement+")"))
 		answer, err := os.ReadFile(file)
 		require.NoError(r.t, err)
 		found := strings.Split(strings.TrimRight(string(answer), "\n"), "\n")[1:] // below the names of the columns
@@ -313,8 +322,9 @@ func (r *toolReader) funnels(magnet, title string) []string {
 func (r *toolReader) readings(magnet, title string) []string {
 	r.t.Helper()
 	question := map[string]any{
-		"metrics": []string{"readers", "sessions", "reading_ms", "finished", "attentive"}, "filters": map[string]any{"lead_magnet_id": []string{magnet}},
-		"from": time.Now().AddDate(0, 0, -60).UTC().Format(time.DateOnly),
+		"metrics": []string{"readers", "sessions", "reading_ms", "finished", "attentive"},
+		"filters": map[string]any{"lead_magnet_id": []string{magnet}},
+		"from":    time.Now().AddDate(0, 0, -60).UTC().Format(time.DateOnly),
 	}
 	answers := r.report("query-analytics", question)
 	require.Len(r.t, answers, 1)
@@ -324,7 +334,8 @@ func (r *toolReader) readings(magnet, title string) []string {
 		of[name], _ = value.(float64)
 	}
 	percent := func(part string) float64 { return math.RoundToEven(100 * of[part] / of["readers"]) }
-	return []string{row(title, of["readers"], of["sessions"], math.RoundToEven(of["reading_ms"]/60000*10)/10, percent("finished"), percent("attentive"))}
+	return []string{row(title, of["readers"], of["sessions"], math.RoundToEven(of["reading_ms"]/60000*10)/10,
+		percent("finished"), percent("attentive"))}
 }
 
 // retention are the rows of each week's readers: the week itself, and the weeks in which some

@@ -98,7 +98,8 @@ func (c *migrateCommand) list(ctx context.Context, to io.Writer) error {
 }
 
 // migrate brings the schemas up to date and makes the topics, while no other process does.
-func migrate(ctx context.Context, log *slog.Logger, p postgres.Config, s clickhouse.Config, k kafka.Config, t kafka.TopicConfig) error {
+func migrate(ctx context.Context, log *slog.Logger, p postgres.Config, s clickhouse.Config, k kafka.Config,
+	t kafka.TopicConfig) error {
 	ctx, cancel := context.WithTimeout(ctx, migrateTimeout)
 	defer cancel()
 	pool, err := postgres.Open(ctx, p)
@@ -117,7 +118,8 @@ func migrate(ctx context.Context, log *slog.Logger, p postgres.Config, s clickho
 			return err
 		}
 		if len(repaired) > 0 {
-			log.Warn("repaired the row-level security of accounts, which these tables had lost", "tables", strings.Join(repaired, " "))
+			log.Warn("repaired the row-level security of accounts, which these tables had lost", "tables",
+				strings.Join(repaired, " "))
 		}
 		if applied, err = clickhouse.Migrate(ctx, s); err != nil {
 			return err
@@ -152,7 +154,8 @@ func migrate(ctx context.Context, log *slog.Logger, p postgres.Config, s clickho
 			if f.Missing { // just created: the queried broker has no metadata of it yet
 				continue
 			}
-			log.Warn("a setting of Kafka endangers events", "where", f.Where, "setting", f.Setting, "wrong", f.Wrong, "remedy", f.Remedy)
+			log.Warn("a setting of Kafka endangers events", "where", f.Where, "setting", f.Setting, "wrong",
+				f.Wrong, "remedy", f.Remedy)
 		}
 		return nil
 	})

@@ -62,7 +62,8 @@ func files(t *testing.T, dir string) (content []byte) {
 // dump returns the account's rows of a table, with every column as text.
 func dump(t *testing.T, conn driver.Conn, table string, account uuid.UUID) string {
 	t.Helper()
-	rows, err := conn.Query(context.Background(), "SELECT formatRow('TSVRaw', *) FROM lodestone."+table+" WHERE account_id = ?", account)
+	rows, err := conn.Query(context.Background(), "SELECT formatRow('TSVRaw', *) FROM lodestone."+table+
+		" WHERE account_id = ?", account)
 	require.NoError(t, err)
 	var all strings.Builder
 	for rows.Next() {
@@ -82,12 +83,16 @@ func TestNothingFinerThanTheCountryIsStored(t *testing.T) {
 	s := newStation(t)
 	ring, err := s.keys.Ring()
 	require.NoError(t, err)
-	claims := token.Claims{AccountID: uuid.New(), LeadMagnetID: uuid.New(), GenericLinkID: uuid.New(), AccessLinkID: uuid.New()}
+	claims := token.Claims{AccountID: uuid.New(), LeadMagnetID: uuid.New(),
+		GenericLinkID: uuid.New(), AccessLinkID: uuid.New()}
 	signed := ring.Sign(claims)
-	p := s.collector("LODESTONE_COUNTRY_DATABASE="+countrytest.Germany(t, "203.0.113.0/24"), "LODESTONE_COLLECTOR_TRUSTED_PROXIES=127.0.0.1",
+	p := s.collector("LODESTONE_COUNTRY_DATABASE="+countrytest.Germany(t, "203.0.113.0/24"),
+		"LODESTONE_COLLECTOR_TRUSTED_PROXIES=127.0.0.1",
 		"LODESTONE_SPOOL_AFTER=300ms", "LODESTONE_LOG_LEVEL=DEBUG")
-	for path, body := range map[string]string{"events": `{"token":"` + signed + `","event_type":"page_viewed"}`, "link-views": `{"token":"` + signed + `"}`} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+s.events+"/v1/"+path, strings.NewReader(body))
+	for path, body := range map[string]string{"events": `{"token":"` + signed + `","event_type":"page_viewed"}`,
+		"link-views": `{"token":"` + signed + `"}`} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost,
+			"http://"+s.events+"/v1/"+path, strings.NewReader(body))
 		require.NoError(t, err)
 		for name, value := range map[string]string{
 			"Content-Type": "application/json", "X-Forwarded-For": "203.0.113.77", "Accept-Language": "de-AT,tlh;q=0.5",
@@ -106,7 +111,8 @@ func TestNothingFinerThanTheCountryIsStored(t *testing.T) {
 
 	cluster := s.kafka()
 	s.await("the spool is empty", func() bool { return metric(t, s.admin, "lodestone_spool_records") == 0 })
-	client, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...), kgo.ConsumeTopics(event.Topic, event.LinkViewTopic))
+	client, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...),
+		kgo.ConsumeTopics(event.Topic, event.LinkViewTopic))
 	require.NoError(t, err)
 	t.Cleanup(client.Close)
 	for left := 2; left > 0; {
@@ -126,7 +132,8 @@ func TestNothingFinerThanTheCountryIsStored(t *testing.T) {
 	conn, err := clickhouse.Open(config, 1)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, conn.Close()) })
-	c := launch(t, t.TempDir(), append(s.environment(), "LODESTONE_CLICKHOUSE_URL="+config.URL, "LODESTONE_ADMIN_LISTEN=127.0.0.1:0"), "consumer")
+	c := launch(t, t.TempDir(), append(s.environment(), "LODESTONE_CLICKHOUSE_URL="+config.URL,
+		"LODESTONE_ADMIN_LISTEN=127.0.0.1:0"), "consumer")
 	for _, table := range []string{"events", "link_views"} {
 		s.await(table+" are stored", func() bool { return dump(t, conn, table, claims.AccountID) != "" })
 		rows := dump(t, conn, table, claims.AccountID)
@@ -142,7 +149,8 @@ func TestAWrongCountryDatabaseIsAConfigurationError(t *testing.T) {
 	for _, command := range []string{"collector", "up"} {
 		dir := t.TempDir()
 		p := launch(t, dir, []string{
-			"LODESTONE_COUNTRY_DATABASE=" + filepath.Join(dir, "missing.mmdb"), "LODESTONE_KAFKA_BROKERS=127.0.0.1:1", "LODESTONE_POSTGRES_URL=postgres://127.0.0.1:1/x",
+			"LODESTONE_COUNTRY_DATABASE=" + filepath.Join(dir, "missing.mmdb"), "LODESTONE_KAFKA_BROKERS=127.0.0.1:1",
+			"LODESTONE_POSTGRES_URL=postgres://127.0.0.1:1/x",
 			"LODESTONE_TOKEN_KEYS=" + token.NewKeys(1).Keys,
 		}, command)
 		require.Equal(t, 2, p.wait(), command)

@@ -151,7 +151,8 @@ func shorthand(args []string) []string {
 // others are variables that no flag has: lodestone.env has them, or the installer of engines reads
 // them.
 var others = []string{
-	"LODESTONE_ADMIN_URL", "LODESTONE_API_KEY", "LODESTONE_CLICKHOUSE_HTTP_URL", "LODESTONE_DASHBOARD_URL", "LODESTONE_DEV_SECRET", "LODESTONE_URL",
+	"LODESTONE_ADMIN_URL", "LODESTONE_API_KEY", "LODESTONE_CLICKHOUSE_HTTP_URL", "LODESTONE_DASHBOARD_URL",
+	"LODESTONE_DEV_SECRET", "LODESTONE_URL",
 	"LODESTONE_ENGINE_CACHE",
 }
 
@@ -171,7 +172,8 @@ func unknownVariables(model *kong.Application, environ []string) []string {
 	var unknown []string
 	for _, variable := range environ {
 		name, _, _ := strings.Cut(variable, "=")
-		if strings.HasPrefix(name, config.EnvPrefix+"_") && !strings.HasPrefix(name, config.EnvPrefix+"_TEST_") && !slices.Contains(known, strings.TrimSuffix(name, "_FILE")) {
+		if strings.HasPrefix(name, config.EnvPrefix+"_") && !strings.HasPrefix(name, config.EnvPrefix+"_TEST_") &&
+			!slices.Contains(known, strings.TrimSuffix(name, "_FILE")) {
 			unknown = append(unknown, name)
 		}
 	}

@@ -23,7 +23,8 @@ import (
 // Every setting that cannot be used is named, each once, whatever is wrong with it.
 func TestEveryProblemOfTheSettingsIsNamedAtOnce(t *testing.T) {
 	t.Parallel()
-	p := launch(t, t.TempDir(), []string{"LODESTONE_TOKEN_KEYS=1:x", "LODESTONE_TOKEN_KEYS_FILE=keys", "LODESTONE_POSTGRES_READ_URL=x"},
+	p := launch(t, t.TempDir(), []string{"LODESTONE_TOKEN_KEYS=1:x", "LODESTONE_TOKEN_KEYS_FILE=keys",
+		"LODESTONE_POSTGRES_READ_URL=x"},
 		"collector", "--log-level", "LOUD", "--collector-ack-timeout=5", "--kafka-brokers", "127.0.0.1:1")
 	require.Equal(t, exitSettings, p.wait())
 	out := p.out.String()
@@ -97,7 +98,8 @@ func TestHintsNameTheDataDirectory(t *testing.T) {
 // A misspelt variable is named, since a setting that was meant to have an effect has none.
 func TestUnknownVariablesAreNamed(t *testing.T) {
 	t.Parallel()
-	p := launch(t, t.TempDir(), []string{"LODESTONE_RETENTION_MONTH=3", "LODESTONE_API_KEY=x", "LODESTONE_POSTGRES_URL_FILE=x"}, "version")
+	p := launch(t, t.TempDir(), []string{"LODESTONE_RETENTION_MONTH=3", "LODESTONE_API_KEY=x",
+		"LODESTONE_POSTGRES_URL_FILE=x"}, "version")
 	require.Zero(t, p.wait())
 	require.Contains(t, p.out.String(), "LODESTONE_RETENTION_MONTH\n")
 }
@@ -135,7 +137,8 @@ func TestWhatConfirmsIsNotTakenFromTheEnvironment(t *testing.T) {
 			return nil, nil
 		}
 		without, wrong := parsed(nil)
-		for name, variables := range map[string]map[string]string{"file": {"LODESTONE_" + c.variable + "_FILE": file}, "data": {}} {
+		for name, variables := range map[string]map[string]string{"file": {"LODESTONE_" + c.variable + "_FILE": file},
+			"data": {}} {
 			value, err := parsed(variables, "--data", data)
 			require.Equal(t, without, value, "%s, %s", c.command, name)
 			if wrong != nil {
@@ -143,7 +146,8 @@ func TestWhatConfirmsIsNotTakenFromTheEnvironment(t *testing.T) {
 			}
 		}
 	}
-	p := launch(t, t.TempDir(), []string{"LODESTONE_NAME=Test", "LODESTONE_POSTGRES_URL=postgres://127.0.0.1:1/none"}, "account", "delete", id)
+	p := launch(t, t.TempDir(), []string{"LODESTONE_NAME=Test", "LODESTONE_POSTGRES_URL=postgres://127.0.0.1:1/none"},
+		"account", "delete", id)
 	require.Equal(t, exitSettings, p.wait())
 	require.Contains(t, p.out.String(), "missing flags: --name")
 	p = launch(t, t.TempDir(), []string{"LODESTONE_ALL=true"}, "dead-letters", "replay")
@@ -155,16 +159,20 @@ func TestWhatConfirmsIsNotTakenFromTheEnvironment(t *testing.T) {
 func TestCommandsFindARunningUp(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, envFile), []byte("LODESTONE_POSTGRES_URL='"+enginetest.Postgres(t)+"'\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, envFile),
+		[]byte("LODESTONE_POSTGRES_URL='"+enginetest.Postgres(t)+"'\n"), 0o600))
 	p := launch(t, t.TempDir(), nil, "account", "list", "--data", dir)
 	require.Equal(t, exitFailed, p.wait())
 	require.Contains(t, p.out.String(), "run `lodestone migrate`", "the database of the file was asked")
-	p = launch(t, t.TempDir(), []string{"LODESTONE_DATA=" + dir, "LODESTONE_POSTGRES_URL=postgres://u@127.0.0.1:1/x"}, "account", "list")
+	p = launch(t, t.TempDir(), []string{"LODESTONE_DATA=" + dir, "LODESTONE_POSTGRES_URL=postgres://u@127.0.0.1:1/x"},
+		"account", "list")
 	require.Equal(t, exitFailed, p.wait())
 	require.Contains(t, p.out.String(), "127.0.0.1:1", "what is given goes first")
-	p = launch(t, t.TempDir(), []string{"LODESTONE_POSTGRES_URL=postgres://u@127.0.0.1:1/x"}, "account", "list", "--data", dir)
+	p = launch(t, t.TempDir(), []string{"LODESTONE_POSTGRES_URL=postgres://u@127.0.0.1:1/x"},
+		"account", "list", "--data", dir)
 	require.Equal(t, exitSettings, p.wait())
-	require.Contains(t, p.out.String(), "--postgres-url (LODESTONE_POSTGRES_URL) comes from the variable LODESTONE_POSTGRES_URL, and names another installation than --data "+dir)
+	require.Contains(t, p.out.String(),
+		"--postgres-url (LODESTONE_POSTGRES_URL) comes from the variable LODESTONE_POSTGRES_URL, and names another installation than --data "+dir)
 	p = launch(t, t.TempDir(), nil, "account", "list", "--data", t.TempDir())
 	require.Equal(t, exitSettings, p.wait())
 }
@@ -175,9 +183,11 @@ func TestDataAndVariablesOfTwoInstallations(t *testing.T) {
 	t.Parallel()
 	here, empty := t.TempDir(), t.TempDir()
 	own := map[string]string{
-		"POSTGRES_URL": "postgres://here/x", "CLICKHOUSE_URL": "clickhouse://here/x", "KAFKA_BROKERS": "here:9092", "SQL_URL": "clickhouse://sql@here/x",
-		"URL": "http://here", "COLLECTOR_URL": "http://here:81", "ERASURE_LOG": "/here/erasures", "BACKUP_CLICKHOUSE_DIR": "/here/backups",
-		"API_KEY": "ls_here",
+		"POSTGRES_URL": "postgres://here/x", "CLICKHOUSE_URL": "clickhouse://here/x", "KAFKA_BROKERS": "here:9092",
+		"SQL_URL": "clickhouse://sql@here/x",
+		"URL":     "http://here", "COLLECTOR_URL": "http://here:81", "ERASURE_LOG": "/here/erasures",
+		"BACKUP_CLICKHOUSE_DIR": "/here/backups",
+		"API_KEY":               "ls_here",
 	}
 	var lines strings.Builder
 	for name, value := range own {
@@ -209,7 +219,8 @@ func TestDataAndVariablesOfTwoInstallations(t *testing.T) {
 				parser, err := newParser(&commands{}, given)
 				require.NoError(t, err)
 				_, _ = parser.Parse(append(strings.Fields(command), args...)) // what else is missing does not matter here
-				return slices.ContainsFunc(given.Problems, func(p *config.Problem) bool { return config.EnvName(p.Setting) == name })
+				return slices.ContainsFunc(given.Problems,
+					func(p *config.Problem) bool { return config.EnvName(p.Setting) == name })
 			}
 			other := map[string]string{name: "elsewhere"}
 			flag := "--" + strings.ToLower(strings.ReplaceAll(setting, "_", "-"))
@@ -218,11 +229,13 @@ func TestDataAndVariablesOfTwoInstallations(t *testing.T) {
 			require.True(t, refused(map[string]string{name + "_FILE": secret}, "--data", empty), "%s %s", command, setting)
 			require.False(t, refused(other), "%s %s: without --data, the variables say where", command, setting)
 			require.False(t, refused(nil, "--data", here), "%s %s", command, setting)
-			require.False(t, refused(other, "--data", here, flag, "given"), "%s %s: both are on the command line", command, setting)
+			require.False(t, refused(other, "--data", here, flag, "given"),
+				"%s %s: both are on the command line", command, setting)
 		}
 	}
 	for variable, value := range map[string]string{
-		"LODESTONE_POSTGRES_URL": own["POSTGRES_URL"], "LODESTONE_POSTGRES_URL_FILE": secret, "LODESTONE_TOKEN_KEYS": "1:here", "LODESTONE_API_KEY": "ls_another",
+		"LODESTONE_POSTGRES_URL": own["POSTGRES_URL"], "LODESTONE_POSTGRES_URL_FILE": secret,
+		"LODESTONE_TOKEN_KEYS": "1:here", "LODESTONE_API_KEY": "ls_another",
 	} {
 		given := &config.Files{Getenv: func(name string) string { return map[string]string{variable: value}[name] }}
 		parser, err := newParser(&commands{}, given)
@@ -240,9 +253,12 @@ func TestADirectoryThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	gone := "127.0.0.1:1"
 	env := []string{
-		"LODESTONE_POSTGRES_URL=postgres://u@" + gone + "/x", "LODESTONE_CLICKHOUSE_URL=clickhouse://" + gone + "/lodestone", "LODESTONE_KAFKA_BROKERS=" + gone,
-		"LODESTONE_CLICKHOUSE_HTTP_URL=http://" + gone, "LODESTONE_TOKEN_KEYS=" + token.NewKeys(1).Keys, "LODESTONE_ADMIN_LISTEN=127.0.0.1:0",
-		"LODESTONE_PUBLIC_URL=https://links.example.com", "LODESTONE_COLLECTOR_URL=https://events.example.com", "LODESTONE_LISTEN=127.0.0.1:0",
+		"LODESTONE_POSTGRES_URL=postgres://u@" + gone + "/x", "LODESTONE_CLICKHOUSE_URL=clickhouse://" + gone + "/lodestone",
+		"LODESTONE_KAFKA_BROKERS=" + gone,
+		"LODESTONE_CLICKHOUSE_HTTP_URL=http://" + gone, "LODESTONE_TOKEN_KEYS=" + token.NewKeys(1).Keys,
+		"LODESTONE_ADMIN_LISTEN=127.0.0.1:0",
+		"LODESTONE_PUBLIC_URL=https://links.example.com", "LODESTONE_COLLECTOR_URL=https://events.example.com",
+		"LODESTONE_LISTEN=127.0.0.1:0",
 		"LODESTONE_COLLECTOR_LISTEN=127.0.0.1:0",
 	}
 	file := filepath.Join(t.TempDir(), "file")
@@ -259,7 +275,8 @@ func TestADirectoryThatCannotBeWritten(t *testing.T) {
 			p := launch(t, t.TempDir(), given, args...)
 			require.Equal(t, exitSettings, p.wait(), "%s: %s", command, p.out)
 			require.Equal(t, 1, strings.Count(p.out.String(), dir), "%s: %s", command, p.out)
-			require.Contains(t, p.out.String(), setting+" ("+config.EnvName(setting)+") is "+dir+", where no files can be written", command)
+			require.Contains(t, p.out.String(), setting+" ("+config.EnvName(setting)+") is "+dir+
+				", where no files can be written", command)
 		}
 	}
 }

@@ -24,11 +24,14 @@ const adasAgent = "Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Fire
 func (s stores) requireAll(t *testing.T, event map[string]any) {
 	t.Helper()
 	elsewhere := map[string]string{
-		"account_id": "who asks", "event_id": "id", "agent_names": "browser and os", "origin": "country and language", "device": "computed of user_agent and bot",
-		"kafka_topic_id": "place in the log", "kafka_partition": "place in the log", "kafka_offset": "place in the log", "stored_at": "place in the list",
-		"in_time": "always 0", "insert_before": "not stored",
+		"account_id": "who asks", "event_id": "id", "agent_names": "browser and os", "origin": "country and language",
+		"device":         "computed of user_agent and bot",
+		"kafka_topic_id": "place in the log", "kafka_partition": "place in the log", "kafka_offset": "place in the log",
+		"stored_at": "place in the list",
+		"in_time":   "always 0", "insert_before": "not stored",
 	}
-	rows, err := s.conn.Query(t.Context(), "SELECT name FROM system.columns WHERE database = 'lodestone' AND table = 'events'")
+	rows, err := s.conn.Query(t.Context(),
+		"SELECT name FROM system.columns WHERE database = 'lodestone' AND table = 'events'")
 	require.NoError(t, err)
 	var names []string
 	for rows.Next() {
@@ -43,12 +46,15 @@ func (s stores) requireAll(t *testing.T, event map[string]any) {
 			continue
 		}
 		require.Contains(t, event, name)
-		column := map[string]string{"ip_hash": "lower(hex(ip_hash))", "created_at": "replace(toString(created_at), ' ', 'T') || 'Z'", "received_at": "replace(toString(received_at), ' ', 'T') || 'Z'"}[name]
+		column := map[string]string{"ip_hash": "lower(hex(ip_hash))",
+			"created_at":  "replace(toString(created_at), ' ', 'T') || 'Z'",
+			"received_at": "replace(toString(received_at), ' ', 'T') || 'Z'"}[name]
 		if column == "" {
 			column = "toString(" + name + ")"
 		}
 		var stored string
-		require.NoError(t, s.conn.QueryRow(t.Context(), "SELECT "+column+" FROM lodestone.events WHERE event_id = '"+event["id"].(string)+"'").Scan(&stored))
+		require.NoError(t, s.conn.QueryRow(t.Context(), "SELECT "+column+" FROM lodestone.events WHERE event_id = '"+
+			event["id"].(string)+"'").Scan(&stored))
 		switch value := event[name].(type) {
 		case nil:
 			require.Empty(t, strings.Trim(stored, "0-"), name)
@@ -76,13 +82,16 @@ func TestExportOfAPerson(t *testing.T) {
 	v := visitor{t, &http.Client{Timeout: time.Minute}}
 	v.submit(link.URL, url.Values{"email": {"Ada@Example.com"}, "name": {"Ada Lovelace"}, "utm_source": {"letter"}})
 	v.submit(link.URL, url.Values{"email": {"bob@example.com"}, "name": {"Bob Byron"}})
-	made, err := c.CreateAccessLinks(t.Context(), m.ID, clienttest.NewAccessLinks{Emails: []string{"ada@example.com", "bob@example.com"}})
+	made, err := c.CreateAccessLinks(t.Context(), m.ID,
+		clienttest.NewAccessLinks{Emails: []string{"ada@example.com", "bob@example.com"}})
 	require.NoError(t, err)
 	session := uuid.NewString()
 	for i, l := range made {
 		agent := []string{adasAgent, "bob-agent"}[i]
-		body := fmt.Sprintf(`{"token":%q,"event_type":"page_viewed","event_data":{"page":1},"session_id":%q}`, l.TrackingToken, session)
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, u.env["LODESTONE_COLLECTOR_URL"]+"/v1/events", strings.NewReader(body))
+		body := fmt.Sprintf(`{"token":%q,"event_type":"page_viewed","event_data":{"page":1},"session_id":%q}`,
+			l.TrackingToken, session)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, u.env["LODESTONE_COLLECTOR_URL"]+
+			"/v1/events", strings.NewReader(body))
 		require.NoError(t, err)
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("User-Agent", agent)
@@ -116,7 +125,8 @@ func TestExportOfAPerson(t *testing.T) {
 	require.Equal(t, map[string]any{"utm_source": "letter"}, submission["utm"])
 	event := one("events")
 	require.Equal(t, adasAgent, event["user_agent"])
-	require.Equal(t, []any{"Firefox", "Linux", "hi", nil}, []any{event["browser"], event["os"], event["language"], event["country"]})
+	require.Equal(t, []any{"Firefox", "Linux", "hi", nil},
+		[]any{event["browser"], event["os"], event["language"], event["country"]})
 	require.Equal(t, made[0].ID, event["access_link_id"])
 	s := u.stores(t)
 	s.requireAll(t, event)

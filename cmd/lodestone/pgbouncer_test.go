@@ -71,7 +71,8 @@ func exercise(ctx context.Context, api *client.Client, account int) error {
 		if err != nil {
 			return err
 		}
-		if _, err := api.CreateAccessLink(ctx, client.NewAccessLink{LeadMagnetID: magnet.ID, Email: fmt.Sprintf("%d@example.com", i)}); err != nil {
+		if _, err := api.CreateAccessLink(ctx, client.NewAccessLink{LeadMagnetID: magnet.ID,
+			Email: fmt.Sprintf("%d@example.com", i)}); err != nil {
 			return err
 		}
 		page, err := api.LeadMagnets(ctx, client.Paging{PerPage: 100})
@@ -100,13 +101,14 @@ func requireNoSessionState(t *testing.T, database string) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, conn.Close(context.WithoutCancel(t.Context()))) }()
 	var listening, locks, temporary int
-	require.Eventually(t, func() bool { // the lock of a transaction that ends while Postgres counts may seem to be of an idle one
-		require.NoError(t, conn.QueryRow(t.Context(), `SELECT
+	require.Eventually(t,
+		func() bool { // the lock of a transaction that ends while Postgres counts may seem to be of an idle one
+			require.NoError(t, conn.QueryRow(t.Context(), `SELECT
 			(SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query ILIKE 'LISTEN%'),
 			(SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE l.locktype = 'advisory' AND a.datname = current_database() AND a.state = 'idle'),
 			(SELECT count(*) FROM pg_class WHERE relpersistence = 't')`).Scan(&listening, &locks, &temporary))
-		return listening+locks+temporary == 0
-	}, 10*time.Second, interval)
+			return listening+locks+temporary == 0
+		}, 10*time.Second, interval)
 	require.Zero(t, listening, "LISTEN over a pooled connection")
 	require.Zero(t, locks, "an advisory lock of a session")
 	require.Zero(t, temporary, "a temporary table")

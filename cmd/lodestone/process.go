@@ -132,7 +132,8 @@ func newProcess(c processConfig) *process {
 	metrics := prometheus.NewRegistry()
 	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	registerBuild(metrics)
-	p := &process{log: log, bare: bare, metrics: metrics, stack: service.NewStack(log), checks: map[string]httpserver.Check{}, stopTimeout: stopTimeout}
+	p := &process{log: log, bare: bare, metrics: metrics, stack: service.NewStack(log),
+		checks: map[string]httpserver.Check{}, stopTimeout: stopTimeout}
 	p.checks["process"] = func(context.Context) error {
 		switch {
 		case p.stopping.Load():
@@ -176,8 +177,10 @@ func (p *process) kafkaHooks() []kgo.Hook {
 func (p *process) addAdmin(c adminConfig) {
 	needCertificate := c.TLS.ClientCA != ""
 	p.stack.Add("admin server", httpserver.New(
-		httpserver.Config{Name: "admin server", Setting: "--admin-listen", Address: c.Listen, TLS: c.TLS, OptionalClients: needCertificate},
-		httpserver.Deps{Handler: httpserver.Admin(p.metrics, p.checks, httpserver.AdminConfig{NeedCertificate: needCertificate, Profiles: c.Profiles}), Log: p.log, Registerer: p.metrics}))
+		httpserver.Config{Name: "admin server", Setting: "--admin-listen", Address: c.Listen, TLS: c.TLS,
+			OptionalClients: needCertificate},
+		httpserver.Deps{Handler: httpserver.Admin(p.metrics, p.checks,
+			httpserver.AdminConfig{NeedCertificate: needCertificate, Profiles: c.Profiles}), Log: p.log, Registerer: p.metrics}))
 }
 
 // run starts the services of the stack, waits for the end of ctx or of a service, and stops

@@ -44,7 +44,8 @@ func (p processes) key() string {
 
 // unhurried are time-outs of every process that tests start: an engine of a busy machine answers
 // late, which is no fault.
-var unhurried = []string{"LODESTONE_COLLECTOR_ACK_TIMEOUT=50s", "LODESTONE_COLLECTOR_WRITE_TIMEOUT=60s", "LODESTONE_QUERY_TIMEOUT=50s"}
+var unhurried = []string{"LODESTONE_COLLECTOR_ACK_TIMEOUT=50s", "LODESTONE_COLLECTOR_WRITE_TIMEOUT=60s",
+	"LODESTONE_QUERY_TIMEOUT=50s"}
 
 // serve starts a process and waits until it is ready.
 func (p processes) serve(command string, more ...string) *program {

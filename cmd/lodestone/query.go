@@ -93,7 +93,8 @@ func (p *process) addCanary(address string) error {
 	if address == "" {
 		return nil
 	}
-	canary, err := clickhouse.NewCanary(clickhouse.CanaryConfig{URL: address}, clickhouse.CanaryDeps{Log: p.log, Registerer: p.metrics})
+	canary, err := clickhouse.NewCanary(clickhouse.CanaryConfig{URL: address},
+		clickhouse.CanaryDeps{Log: p.log, Registerer: p.metrics})
 	if err != nil {
 		return err
 	}
@@ -113,7 +114,8 @@ const limiterConns = 4
 
 // addAPI returns an API without operations, and adds its dependencies to the stack. tokens seals
 // the answers that are stored for repeated requests; nil: the API only reads, and keeps none.
-func (p *process) addAPI(ctx context.Context, c ratelimit.Config, addresses clientaddr.Config, pg postgres.Config, pool *postgres.Pool, tokens *token.Ring) (*api.API, error) {
+func (p *process) addAPI(ctx context.Context, c ratelimit.Config, addresses clientaddr.Config, pg postgres.Config,
+	pool *postgres.Pool, tokens *token.Ring) (*api.API, error) {
 	finder, err := addresses.Finder()
 	if err != nil {
 		return nil, err
@@ -133,21 +135,25 @@ func (p *process) addAPI(ctx context.Context, c ratelimit.Config, addresses clie
 	}
 	return api.New(api.Deps{
 		Verifier: verifier, Sessions: verifier, Log: p.log, Metrics: p.metrics, Trace: p.trace,
-		Limits: ratelimit.New(c, ratelimit.Deps{Postgres: counters, Log: p.log, Registerer: p.metrics}), Idempotency: answers, Addresses: finder,
+		Limits:      ratelimit.New(c, ratelimit.Deps{Postgres: counters, Log: p.log, Registerer: p.metrics}),
+		Idempotency: answers, Addresses: finder,
 		Unavailable: []func(error) bool{query.IsUnavailable}, Prepare: query.Pin,
 	}), nil
 }
 
 // addQuery registers the analytics endpoints. httpURL has the addresses that exports read from; "":
 // there are none.
-func (p *process) addQuery(site *api.API, c query.Config, s clickhouse.Config, others clickhouse.CopiesConfig, httpURL string, pool *postgres.Pool) error {
+func (p *process) addQuery(site *api.API, c query.Config, s clickhouse.Config, others clickhouse.CopiesConfig,
+	httpURL string, pool *postgres.Pool) error {
 	all, err := others.Copies(s)
 	if err != nil {
 		return err
 	}
-	copies := scope.NewCopies(scope.CopiesConfig{Of: all, MaxLag: others.MaxLag}, scope.CopiesDeps{Postgres: pool, Log: p.log, Registerer: p.metrics})
+	copies := scope.NewCopies(scope.CopiesConfig{Of: all, MaxLag: others.MaxLag},
+		scope.CopiesDeps{Postgres: pool, Log: p.log, Registerer: p.metrics})
 	p.stack.Add("copies of the events", copies)
-	service, err := query.New(c, query.Deps{Copies: copies, ClickHouseHTTP: httpURL, Postgres: pool, Log: p.log, Registerer: p.metrics})
+	service, err := query.New(c, query.Deps{Copies: copies, ClickHouseHTTP: httpURL, Postgres: pool,
+		Log: p.log, Registerer: p.metrics})
 	if err != nil {
 		return err
 	}

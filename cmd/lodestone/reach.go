@@ -26,7 +26,8 @@ func checkReach(ctx context.Context, c engine.Config) error {
 		addresses                func() ([]string, error)
 	}{
 		{"--postgres-url", "LODESTONE_POSTGRES_URL", c.PostgresURL, postgres.Config{URL: c.PostgresURL}.Addresses},
-		{"--kafka-brokers", "LODESTONE_KAFKA_BROKERS", strings.Join(c.KafkaBrokers, ","), func() ([]string, error) { return c.KafkaBrokers, nil }},
+		{"--kafka-brokers", "LODESTONE_KAFKA_BROKERS", strings.Join(c.KafkaBrokers, ","),
+			func() ([]string, error) { return c.KafkaBrokers, nil }},
 		{"--clickhouse-url", "LODESTONE_CLICKHOUSE_URL", c.ClickHouseURL, func() ([]string, error) {
 			o, err := clickhouse.Config{URL: c.ClickHouseURL}.Options()
 			if err != nil {
@@ -50,7 +51,8 @@ func checkReach(ctx context.Context, c engine.Config) error {
 			}
 			remedy := "start that engine, or leave the setting out and it runs here"
 			if last, fileErr := readEnvFile(c.Data, e.variable); fileErr == nil && last == e.value {
-				remedy = fmt.Sprintf("the address is that of the last start here, from %s: `unset %s`, and the engine runs here again", envFile, unset)
+				remedy = fmt.Sprintf(
+					"the address is that of the last start here, from %s: `unset %s`, and the engine runs here again", envFile, unset)
 			}
 			errs = append(errs, config.Invalid(e.setting, "cannot be reached ("+err.Error()+")", remedy))
 		}

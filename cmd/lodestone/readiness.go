@@ -21,7 +21,8 @@ const readinessInterval = 2 * time.Second
 // metric says which checks fail.
 func (p *process) addReadinessLog() {
 	failing := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "lodestone_check_failing", Help: "1 while a check of /readyz fails, by check: postgres, clickhouse, kafka and others.",
+		Name: "lodestone_check_failing",
+		Help: "1 while a check of /readyz fails, by check: postgres, clickhouse, kafka and others.",
 	}, []string{"check"})
 	p.metrics.MustRegister(failing)
 	p.stack.Add("readiness", service.NewLoop("readiness", func(ctx context.Context, started func()) error {

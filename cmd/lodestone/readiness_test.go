@@ -34,7 +34,8 @@ func TestNoProcessIsReadyWithoutTheSchema(t *testing.T) {
 	programs := map[string]*program{}
 	sites := map[string]string{}
 	begin := func(command string) {
-		programs[command] = launch(t, dir, append(env, "LODESTONE_LISTEN="+sites[command], "LODESTONE_ADMIN_LISTEN="+admins[command],
+		programs[command] = launch(t, dir, append(env, "LODESTONE_LISTEN="+sites[command],
+			"LODESTONE_ADMIN_LISTEN="+admins[command],
 			"LODESTONE_PUBLIC_URL=https://links.example.com"), command)
 	}
 	for _, command := range []string{"crud", "query"} {
@@ -46,7 +47,8 @@ func TestNoProcessIsReadyWithoutTheSchema(t *testing.T) {
 			status, text := get(t, "http://"+admin+"/readyz", "")
 			return status == http.StatusServiceUnavailable && strings.Contains(text, "lodestone migrate")
 		}, enginetest.Timeout, interval, "%s: %s", command, programs[command].out)
-		require.Eventually(t, func() bool { return strings.Contains(programs[command].out.String(), "not ready") }, enginetest.Timeout, interval)
+		require.Eventually(t, func() bool { return strings.Contains(programs[command].out.String(), "not ready") },
+			enginetest.Timeout, interval)
 		require.NotContains(t, programs[command].out.String(), "msg=ready", command)
 	}
 	require.Contains(t, programs["crud"].out.String(), "set --trusted-proxies", "a public site without a trusted proxy")

@@ -98,7 +98,8 @@ func TestReferenceDocuments(t *testing.T) {
 	for _, c := range codes {
 		status := fmt.Sprintf("%d %s", c.Status(), http.StatusText(c.Status()))
 		fmt.Fprintf(&table, "| %d | [`%s`](#%s) | %s |\n", c.Status(), c, c, c.Title())
-		fmt.Fprintf(&each, "\n## `%s`\n\n%s. Status %s.\n\n**Cause.** %s\n\n**Remedy.** %s\n", c, c.Title(), status, c.Cause(), c.Remedy())
+		fmt.Fprintf(&each, "\n## `%s`\n\n%s. Status %s.\n\n**Cause.** %s\n\n**Remedy.** %s\n", c, c.Title(),
+			status, c.Cause(), c.Remedy())
 	}
 	requireGenerated(t, "errors.md", errorsIntro+table.String()+each.String())
 }
@@ -129,7 +130,8 @@ func TestReferenceOfTheAPI(t *testing.T) {
 		for _, op := range item {
 			found := 0
 			for name, text := range pages {
-				if name != "openapi.json" && strings.Contains(text, "\nOperation `"+op.OperationID+"`") && strings.Contains(text, "`"+op.Method+" "+path+"`") {
+				if name != "openapi.json" && strings.Contains(text, "\nOperation `"+op.OperationID+"`") &&
+					strings.Contains(text, "`"+op.Method+" "+path+"`") {
 					found++
 				}
 			}
@@ -146,7 +148,8 @@ func describedAPI(t *testing.T) *api.API {
 	parser, err := newParser(&all, &config.Files{Getenv: func(string) string { return "" }})
 	require.NoError(t, err)
 	keys := token.NewKeys(1)
-	_, err = parser.Parse([]string{"crud", "--token-keys=" + keys.Keys, "--postgres-url=postgres://127.0.0.1:1/none", "--query-url=http://127.0.0.1:1", "--public-url=https://links.example.com", "--erasure-log=" + t.TempDir()})
+	_, err = parser.Parse([]string{"crud", "--token-keys=" + keys.Keys, "--postgres-url=postgres://127.0.0.1:1/none",
+		"--query-url=http://127.0.0.1:1", "--public-url=https://links.example.com", "--erasure-log=" + t.TempDir()})
 	require.NoError(t, err)
 	c := all.Crud
 	log := slog.New(slog.DiscardHandler)
@@ -156,11 +159,13 @@ func describedAPI(t *testing.T) *api.API {
 	tokens, err := keys.Ring()
 	require.NoError(t, err)
 	a := api.New(api.Deps{
-		Log: log, Verifier: auth.NewVerifier(pool, log), Limits: ratelimit.New(c.Limits, ratelimit.Deps{Postgres: pool, Log: log}),
+		Log: log, Verifier: auth.NewVerifier(pool, log),
+		Limits:      ratelimit.New(c.Limits, ratelimit.Deps{Postgres: pool, Log: log}),
 		Idempotency: idempotency.New(idempotency.Deps{Postgres: pool, Tokens: tokens, Log: log}),
 	})
 	query.Describe(a)
-	service, err := crud.New(c.Crud, crud.Deps{Postgres: pool, Tokens: tokens, Log: log, Registerer: prometheus.NewRegistry()})
+	service, err := crud.New(c.Crud, crud.Deps{Postgres: pool, Tokens: tokens, Log: log,
+		Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	t.Cleanup(service.Close)
 	require.NoError(t, service.Register(a))

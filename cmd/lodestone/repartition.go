@@ -7,10 +7,9 @@ import (
 	"log/slog"
 	"time"
 
-	"lodestone/ingest/stream"
-
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lodestone/ingest/stream"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
@@ -50,7 +49,8 @@ func (c *repartitionCommand) Run(ctx context.Context) error {
 		return err
 	}
 	defer pool.Close()
-	options := append(c.Kafka.Options(log), kgo.MetadataMinAge(drainEvery/10)) // a topic that was just made or deleted is asked for
+	// a topic that was just made or deleted is asked for
+	options := append(c.Kafka.Options(log), kgo.MetadataMinAge(drainEvery/10))
 	client, err := kgo.NewClient(options...)
 	if err != nil {
 		return fmt.Errorf("make Kafka client: %w", err)
@@ -101,7 +101,8 @@ func (r repartition) run(ctx context.Context) error {
 		return exitError{fmt.Errorf("the topics stay as they were: %w", err), exitUnfinished}
 	}
 	if err := r.replace(ctx, append(old, missing...), closed); err != nil {
-		return exitError{fmt.Errorf("events wait in the spools of collectors until this command was run again and has ended: %w", err), exitUnfinished}
+		return exitError{fmt.Errorf(
+			"events wait in the spools of collectors until this command was run again and has ended: %w", err), exitUnfinished}
 	}
 	r.log.Info("the topics of events have this number of partitions", "partitions", r.partitions)
 	return nil

@@ -55,7 +55,8 @@ func TestATopicWithMorePartitions(t *testing.T) {
 	var loads []*load
 	for range 2 { // of the second, no one sends events while the topics are replaced
 		events := freeAddress(t)
-		collectors = append(collectors, p.serve("collector", "LODESTONE_COLLECTOR_LISTEN="+events, "LODESTONE_SPOOL_DIR="+t.TempDir(), "LODESTONE_SPOOL_AFTER=300ms"))
+		collectors = append(collectors, p.serve("collector", "LODESTONE_COLLECTOR_LISTEN="+events,
+			"LODESTONE_SPOOL_DIR="+t.TempDir(), "LODESTONE_SPOOL_AFTER=300ms"))
 		loads = append(loads, newLoad(t, client.New(client.Config{URL: "http://" + site, Key: key}), "http://"+events))
 	}
 	p.serve("consumer")
@@ -64,7 +65,8 @@ func TestATopicWithMorePartitions(t *testing.T) {
 	require.True(t, loads[1].post(http.DefaultClient, repeated, repeatedEvents))
 	loads[1].acked.Add(repeatedEvents)
 	l := loads[0]
-	l.pause, loads[1].pause = 50*time.Millisecond, 50*time.Millisecond // without, most of the test's time is that of storing
+	// without, most of the test's time is that of storing
+	l.pause, loads[1].pause = 50*time.Millisecond, 50*time.Millisecond
 	l.start(4)
 	l.awaitAcked(2_000)
 
@@ -84,7 +86,8 @@ func TestATopicWithMorePartitions(t *testing.T) {
 	l.awaitAcked(1_000)
 
 	third := launchScript(t, p, commands[0])
-	for _, step := range []string{closes, "every record of the topic is stored", "the topic is replaced", "the topics of events have this number of partitions"} {
+	for _, step := range []string{closes, "every record of the topic is stored", "the topic is replaced",
+		"the topics of events have this number of partitions"} {
 		third.awaitPrinted(step)
 		l.awaitAcked(1_000)
 	}
@@ -101,8 +104,10 @@ func TestATopicWithMorePartitions(t *testing.T) {
 	}
 	require.Positive(t, metric(t, collectors[0].admin, "lodestone_spool_spooled_records_total"))
 	for i, l := range loads {
-		require.Eventually(t, func() bool { return metric(t, collectors[i].admin, "lodestone_spool_records") == 0 }, enginetest.Timeout, interval)
-		require.Zero(t, metric(t, collectors[i].admin, `lodestone_collector_requests_total{status="503"}`), "a request was refused")
+		require.Eventually(t, func() bool { return metric(t, collectors[i].admin, "lodestone_spool_records") == 0 },
+			enginetest.Timeout, interval)
+		require.Zero(t, metric(t, collectors[i].admin, `lodestone_collector_requests_total{status="503"}`),
+			"a request was refused")
 		l.requireAnswered("http://"+site, key)
 	}
 	last := launchScript(t, p, commands[1])
@@ -117,7 +122,8 @@ func repeatedBatch(t *testing.T, l *load) []byte {
 	t.Helper()
 	batch := make([]map[string]any, repeatedEvents)
 	for i := range batch {
-		batch[i] = map[string]any{"token": l.token, "event_type": "page_viewed", "event_id": uuid.NewString(), "event_data": map[string]int{"page": 1}}
+		batch[i] = map[string]any{"token": l.token, "event_type": "page_viewed", "event_id": uuid.NewString(),
+			"event_data": map[string]int{"page": 1}}
 	}
 	body, err := json.Marshal(batch)
 	require.NoError(t, err)
@@ -152,7 +158,8 @@ func launchScript(t *testing.T, p processes, commands string) *program {
 
 func (p *program) awaitPrinted(text string) {
 	p.t.Helper()
-	require.Eventually(p.t, func() bool { return strings.Contains(p.out.String(), text) }, enginetest.Timeout, interval, "%s", p.out)
+	require.Eventually(p.t, func() bool { return strings.Contains(p.out.String(), text) },
+		enginetest.Timeout, interval, "%s", p.out)
 }
 
 // requireTopics returns the ids of the topics of events, which have so many partitions.

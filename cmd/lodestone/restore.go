@@ -54,7 +54,8 @@ var restoreTopics = kafka.TopicConfig{Partitions: upPartitions, Replication: -1}
 // stores returns the settings of the engines, and whether they are those of the data directory.
 func (c *restoreRunCommand) stores() (s backupStores, embedded bool) {
 	s = backupStores{
-		Process: c.Process, Postgres: postgres.Config(c.Postgres), ClickHouse: clickhouse.Config(c.ClickHouse), Kafka: kafka.Config(c.Kafka),
+		Process: c.Process, Postgres: postgres.Config(c.Postgres), ClickHouse: clickhouse.Config(c.ClickHouse),
+		Kafka: kafka.Config(c.Kafka),
 		Files: c.Files, Backup: c.Backup,
 	}
 	return s, s.Postgres.URL == "" && s.ClickHouse.URL == "" && len(s.Kafka.Brokers) == 0
@@ -107,7 +108,8 @@ func (c *restoreRunCommand) restore(ctx context.Context, s backupStores) error {
 	if err := c.replay(ctx, s.Postgres); err != nil {
 		return fmt.Errorf("the backup is restored, but people who were erased since are not erased again (start crud, which does it before it serves anything): %w", err)
 	}
-	fmt.Printf("restored: %s, the state of %s, in %s\n", m.Name, m.PostgresAt.UTC().Format(time.RFC3339), time.Since(begin).Round(time.Millisecond))
+	fmt.Printf("restored: %s, the state of %s, in %s\n", m.Name, m.PostgresAt.UTC().Format(time.RFC3339),
+		time.Since(begin).Round(time.Millisecond))
 	c.printNext(again)
 	return nil
 }
@@ -143,11 +145,13 @@ func (c *restoreRunCommand) replay(ctx context.Context, pg postgres.Config) erro
 		return err
 	}
 	return withSchema(ctx, pg, func(pool *postgres.Pool) error {
-		revocations := revocation.New(revocation.Deps{Postgres: pool, Place: place, Log: c.Process.logger(), Registerer: prometheus.NewRegistry()})
+		revocations := revocation.New(revocation.Deps{Postgres: pool, Place: place, Log: c.Process.logger(),
+			Registerer: prometheus.NewRegistry()})
 		if err := revocations.Replay(ctx); err != nil {
 			return err
 		}
-		n, err := person.NewEraser(c.Erasure, person.EraserDeps{Postgres: pool, Log: log, Logger: c.Process.logger()}).Replay(ctx)
+		n, err := person.NewEraser(c.Erasure, person.EraserDeps{Postgres: pool, Log: log,
+			Logger: c.Process.logger()}).Replay(ctx)
 		fmt.Printf("erasures since the backup, repeated: %d\n", n)
 		return err
 	})
@@ -156,7 +160,8 @@ func (c *restoreRunCommand) replay(ctx context.Context, pg postgres.Config) erro
 // startEngines runs the engines of a data directory.
 func startEngines(ctx context.Context, process processConfig, data, cache string) (*engine.Set, func() error, error) {
 	log := process.logger()
-	engines := engine.NewSet(engine.Config{Data: data, Cache: cache}, engine.Deps{Runtime: engine.Runtime{Log: log}, Progress: progress})
+	engines := engine.NewSet(engine.Config{Data: data, Cache: cache},
+		engine.Deps{Runtime: engine.Runtime{Log: log}, Progress: progress})
 	start, cancel := context.WithTimeout(ctx, upStartTimeout)
 	defer cancel()
 	if err := engines.Start(start); err != nil {
@@ -232,7 +237,8 @@ func (c *restoreResumeCommand) Run(ctx context.Context) error {
 		if c.Send {
 			what = "sent now"
 		}
-		_, err = fmt.Fprintf(os.Stdout, "resumed; of the backup were %s: %d mails and messages, %d deliveries to webhooks\n", what, w.Jobs, w.Webhooks)
+		_, err = fmt.Fprintf(os.Stdout, "resumed; of the backup were %s: %d mails and messages, %d deliveries to webhooks\n",
+			what, w.Jobs, w.Webhooks)
 		if err != nil {
 			return fmt.Errorf("print: %w", err)
 		}

@@ -46,7 +46,8 @@ func (c *restoreCopyCommand) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("restored: ClickHouse of %s, as copy %d of the events, in %s\n", m.Name, c.ClickHouse.Number(), time.Since(begin).Round(time.Millisecond))
+		fmt.Printf("restored: ClickHouse of %s, as copy %d of the events, in %s\n", m.Name, c.ClickHouse.Number(),
+			time.Since(begin).Round(time.Millisecond))
 		c.printNext(group, again)
 		return nil
 	})

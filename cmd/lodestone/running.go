@@ -35,7 +35,8 @@ func (r runningUp) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (an
 	}
 	dir, _ := ctx.FlagValue(flags[i]).(string)
 	value, err := "", error(nil)
-	if !slices.ContainsFunc(flags, func(f *kong.Flag) bool { return f.Name == "engine-cache" }) { // these commands run engines themselves
+	if !slices.ContainsFunc(flags,
+		func(f *kong.Flag) bool { return f.Name == "engine-cache" }) { // these commands run engines themselves
 		value, err = readEnvFile(dir, config.EnvName(flag.Name))
 	}
 	if err != nil {
@@ -43,7 +44,8 @@ func (r runningUp) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (an
 	}
 	if variable, other := r.variable(flag); variable != "" {
 		if onCommandLine(ctx, flags[i]) && slices.Contains(placeFlags, flag.Name) && other != r.own(dir, flag.Name, value) {
-			r.given.Refuse(flag, fmt.Sprintf("comes from the variable %s, and names another installation than --data %s", variable, dir),
+			r.given.Refuse(flag, fmt.Sprintf("comes from the variable %s, and names another installation than --data %s",
+				variable, dir),
 				"unset the variable, or leave --data out")
 		}
 		return nil, nil

@@ -72,7 +72,8 @@ func makeSample(ctx context.Context, api *client.Client) (client.GenericLink, er
 	}
 	if magnet.ID == "" {
 		description := sampleDescription
-		if magnet, err = api.CreateLeadMagnet(ctx, client.NewLeadMagnet{Title: sampleTitle, Description: &description}); err != nil {
+		if magnet, err = api.CreateLeadMagnet(ctx, client.NewLeadMagnet{Title: sampleTitle,
+			Description: &description}); err != nil {
 			return client.GenericLink{}, err
 		}
 	}

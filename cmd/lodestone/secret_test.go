@@ -46,7 +46,8 @@ type secrets struct {
 func give(t *testing.T, u *up) *secrets {
 	t.Helper()
 	site := u.env["LODESTONE_URL"]
-	s := &secrets{t: t, u: u, owner: asker{site, u.env["LODESTONE_API_KEY"]}, texts: map[string]string{}, visited: map[string]string{}}
+	s := &secrets{t: t, u: u, owner: asker{site, u.env["LODESTONE_API_KEY"]}, texts: map[string]string{},
+		visited: map[string]string{}}
 	c := clienttest.New(client.Config{URL: site, Key: s.owner.key})
 	m := u.newGuide("Guide")
 	last := func(address string) string {
@@ -55,14 +56,16 @@ func give(t *testing.T, u *up) *secrets {
 		return path.Base(at.Path)
 	}
 
-	hook := s.owner.must(t, "POST", "/api/v1/webhooks", `{"url":"http://127.0.0.1:9/","kinds":["form.submitted","link.created"]}`)["secret"].(string)
+	hook := s.owner.must(t, "POST", "/api/v1/webhooks",
+		`{"url":"http://127.0.0.1:9/","kinds":["form.submitted","link.created"]}`)["secret"].(string)
 	s.texts["secret of a webhook"] = hook
 	raw, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(hook, "whsec_"))
 	require.NoError(t, err)
 	s.texts["key of a webhook"] = string(raw)
 	s.texts["API key"] = s.owner.must(t, "POST", "/api/v1/keys", `{"name":"marker","scopes":["read"]}`)["key"].(string)
 	chat := uuid.NewString()
-	s.owner.must(t, "POST", "/api/v1/webhooks", `{"format":"slack","url":"https://hooks.slack.com/services/T0000/B0000/`+chat+`","kinds":["notice.leads"]}`)
+	s.owner.must(t, "POST", "/api/v1/webhooks", `{"format":"slack","url":"https://hooks.slack.com/services/T0000/B0000/`+
+		chat+`","kinds":["notice.leads"]}`)
 	s.texts["URL of a chat channel"] = chat
 	shared := s.owner.must(t, "POST", "/api/v1/lead-magnets/"+m.ID+"/shares", `{"name":"Board"}`)["url"].(string)
 	s.texts["share"], s.visited["share"] = last(shared), shared
@@ -73,17 +76,20 @@ func give(t *testing.T, u *up) *secrets {
 		}
 	}
 
-	s.links, err = c.CreateAccessLinks(t.Context(), m.ID, clienttest.NewAccessLinks{Emails: []string{"jo@example.com", "an@example.com"}})
+	s.links, err = c.CreateAccessLinks(t.Context(), m.ID,
+		clienttest.NewAccessLinks{Emails: []string{"jo@example.com", "an@example.com"}})
 	require.NoError(t, err)
 	for i, l := range s.links {
 		name := fmt.Sprintf("access link %d", i)
 		s.texts[name], s.visited[name] = last(l.URL), l.URL
 	}
-	s.visited["preview of an access link"] = s.owner.must(t, "POST", "/api/v1/access-links/"+s.links[0].ID+"/preview", "")["url"].(string)
+	s.visited["preview of an access link"] = s.owner.must(t, "POST", "/api/v1/access-links/"+s.links[0].ID+
+		"/preview", "")["url"].(string)
 
 	link, err := c.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: m.ID, RequireVerification: true})
 	require.NoError(t, err)
-	s.visited["preview of a landing page"] = s.owner.must(t, "POST", "/api/v1/generic-links/"+link.ID+"/preview", "")["url"].(string)
+	s.visited["preview of a landing page"] = s.owner.must(t, "POST", "/api/v1/generic-links/"+link.ID+
+		"/preview", "")["url"].(string)
 	s.wait = visitor{t, &http.Client{Timeout: time.Minute}}
 	s.page = s.wait.submit(link.URL, url.Values{"email": {"bo@example.com"}}).String()
 	s.confirm = u.mailTo("bo@example.com", "")[0]
@@ -124,7 +130,8 @@ func TestADumpOpensNothing(t *testing.T) {
 	s := give(t, u)
 	db := u.stores(t)
 	defer db.close(t)
-	rows, err := db.pool.Unscoped().Query(t.Context(), `SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = current_schema()`)
+	rows, err := db.pool.Unscoped().Query(t.Context(),
+		`SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = current_schema()`)
 	require.NoError(t, err)
 	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)
@@ -137,7 +144,8 @@ func TestADumpOpensNothing(t *testing.T) {
 		_, err := conn.Conn().PgConn().CopyTo(t.Context(), &rows, "COPY "+table+" TO STDOUT (FORMAT binary)")
 		require.NoError(t, err)
 		for name, text := range s.texts {
-			for _, form := range []string{text, hex.EncodeToString([]byte(text)), base64.StdEncoding.EncodeToString([]byte(text)), base64.RawURLEncoding.EncodeToString([]byte(text))} {
+			for _, form := range []string{text, hex.EncodeToString([]byte(text)),
+				base64.StdEncoding.EncodeToString([]byte(text)), base64.RawURLEncoding.EncodeToString([]byte(text))} {
 				require.False(t, bytes.Contains(rows.Bytes(), []byte(form)), "%s has the %s", table, name)
 			}
 		}
@@ -179,8 +187,10 @@ func TestTokenKeysChangeWhileUpRuns(t *testing.T) {
 					t.Errorf("a link does not open: %d %s", status, body)
 					return
 				}
-				event := fmt.Sprintf(`{"token":%q,"event_type":"page_viewed","event_data":{"page":1},"session_id":%q}`, s.links[i].TrackingToken, uuid.NewString())
-				answer, err := http.Post(u.env["LODESTONE_COLLECTOR_URL"]+"/v1/events", "application/json", strings.NewReader(event))
+				event := fmt.Sprintf(`{"token":%q,"event_type":"page_viewed","event_data":{"page":1},"session_id":%q}`,
+					s.links[i].TrackingToken, uuid.NewString())
+				answer, err := http.Post(u.env["LODESTONE_COLLECTOR_URL"]+"/v1/events",
+					"application/json", strings.NewReader(event))
 				if err != nil || answer.StatusCode != http.StatusAccepted {
 					t.Errorf("an event is not taken: %v %v", err, answer)
 					return
@@ -218,7 +228,9 @@ func TestTokenKeysChangeWhileUpRuns(t *testing.T) {
 	u.start()
 	s.check()
 	require.Eventually(t, func() bool {
-		return regexp.MustCompile(`access_links.token_sealed +[1-9]\d* +0 +0\n(.*\n)*webhook_secrets.sealed +[1-9]\d* +0 +0\n`).MatchString(u.command("token-keys").out)
+		return regexp.MustCompile(
+			`access_links.token_sealed +[1-9]\d* +0 +0\n(.*\n)*webhook_secrets.sealed +[1-9]\d* +0 +0\n`).MatchString(
+			u.command("token-keys").out)
 	}, enginetest.Timeout, interval)
 	for line := range strings.Lines(u.command("token-keys").out) {
 		if strings.Contains(line, ".") || strings.Contains(line, "river_job") {

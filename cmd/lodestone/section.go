@@ -14,7 +14,8 @@ var sections = []struct {
 }{
 	{"Every process", []string{"log-", "admin-"}},
 	{"Stores", []string{"postgres-", "kafka-", "clickhouse-"}},
-	{"Site and API", []string{"listen", "tls-", "internal-", "trusted-", "forwarded-", "public-", "collector-url", "query-url", "token-", "url", "magnet-", "plan-", "api-", "auth-", "limit-", "rate-"}},
+	{"Site and API", []string{"listen", "tls-", "internal-", "trusted-", "forwarded-", "public-", "collector-url",
+		"query-url", "token-", "url", "magnet-", "plan-", "api-", "auth-", "limit-", "rate-"}},
 	{"Capture and mail", []string{"capture-", "smtp-", "mail-", "notice-"}},
 	{"Webhooks", []string{"webhook-"}},
 	{"Collector", []string{"collector-"}},

@@ -31,7 +31,8 @@ func TestUpOverTLS(t *testing.T) {
 		"--admin-tls-cert", elsewhere.Cert, "--admin-tls-key", elsewhere.Key, "--admin-tls-client-ca", a.CA,
 	}
 	u.start()
-	for _, name := range []string{"LODESTONE_URL", "LODESTONE_COLLECTOR_URL", "LODESTONE_ADMIN_URL", "LODESTONE_DASHBOARD_URL"} {
+	for _, name := range []string{"LODESTONE_URL", "LODESTONE_COLLECTOR_URL", "LODESTONE_ADMIN_URL",
+		"LODESTONE_DASHBOARD_URL"} {
 		require.True(t, strings.HasPrefix(u.env[name], "https://"), "%s=%s", name, u.env[name])
 	}
 	require.NotContains(t, u.out.String(), "there is no sample")
@@ -39,7 +40,8 @@ func TestUpOverTLS(t *testing.T) {
 	trusting := []string{"SSL_CERT_FILE=" + a.CA}
 	stranger := launch(t, u.dir, nil, "demo", "--visitors=20")
 	require.Equal(t, exitFailed, stranger.wait(), "%s", stranger.out)
-	require.Contains(t, stranger.out.String(), "name a file with that authority's certificate in the environment variable SSL_CERT_FILE")
+	require.Contains(t, stranger.out.String(),
+		"name a file with that authority's certificate in the environment variable SSL_CERT_FILE")
 	demo := launch(t, u.dir, trusting, "demo", "--visitors=20")
 	require.Zero(t, demo.wait(), "%s", demo.out)
 	require.Contains(t, demo.out.String(), demoAgrees)
@@ -57,7 +59,8 @@ func TestUpOverTLS(t *testing.T) {
 	require.Equal(t, 200, status)
 	require.Empty(t, header.Get("Strict-Transport-Security"), "never for an address of this machine")
 
-	admin := []string{"LODESTONE_ADMIN_LISTEN=" + strings.TrimPrefix(u.env["LODESTONE_ADMIN_URL"], "https://"), "LODESTONE_ADMIN_TLS_CERT=" + elsewhere.Cert, "LODESTONE_ADMIN_TLS_KEY=" + elsewhere.Key}
+	admin := []string{"LODESTONE_ADMIN_LISTEN=" + strings.TrimPrefix(u.env["LODESTONE_ADMIN_URL"], "https://"),
+		"LODESTONE_ADMIN_TLS_CERT=" + elsewhere.Cert, "LODESTONE_ADMIN_TLS_KEY=" + elsewhere.Key}
 	require.Eventually(t, func() bool { // as a container's probe is repeated
 		probe := launch(t, u.dir, admin, "healthcheck")
 		code := probe.wait()
@@ -65,7 +68,8 @@ func TestUpOverTLS(t *testing.T) {
 		return code == 0
 	}, enginetest.Timeout, interval)
 	examined := launch(t, u.dir, []string{
-		"SSL_CERT_FILE=" + a.CA, "LODESTONE_TLS_CERT=" + site.Cert, "LODESTONE_TLS_KEY=" + site.Key, "LODESTONE_PUBLIC_URL=" + u.env["LODESTONE_URL"],
+		"SSL_CERT_FILE=" + a.CA, "LODESTONE_TLS_CERT=" + site.Cert, "LODESTONE_TLS_KEY=" + site.Key,
+		"LODESTONE_PUBLIC_URL=" + u.env["LODESTONE_URL"],
 		"LODESTONE_COLLECTOR_TLS_CERT=" + elsewhere.Cert, "LODESTONE_COLLECTOR_TLS_KEY=" + elsewhere.Key,
 	}, "doctor")
 	require.Zero(t, examined.wait(), "%s", examined.out)
@@ -79,7 +83,8 @@ func TestUpOverTLS(t *testing.T) {
 		return err == nil && conn.Close() == nil
 	}, enginetest.Timeout, interval)
 	withKey := &http.Client{Transport: bearing{key: u.env["LODESTONE_API_KEY"], over: http.DefaultTransport}}
-	asking := newAgent(t, &sdk.StreamableClientTransport{Endpoint: "http://" + address + "/mcp", HTTPClient: withKey, DisableStandaloneSSE: true})
+	asking := newAgent(t, &sdk.StreamableClientTransport{Endpoint: "http://" + address + "/mcp", HTTPClient: withKey,
+		DisableStandaloneSSE: true})
 	names, _ := asking.tools()
 	require.NotEmpty(t, names)
 	require.NoError(t, asking.session.Close())
@@ -97,7 +102,8 @@ func TestUpOverTLS(t *testing.T) {
 }
 
 // secureNamed returns a client for a server with another name than its address.
-func secureNamed(t *testing.T, a *certificatetest.Authority, c certificatetest.CertificateFiles, name string) *http.Client {
+func secureNamed(t *testing.T, a *certificatetest.Authority,
+	c certificatetest.CertificateFiles, name string) *http.Client {
 	t.Helper()
 	settings := a.Client(c)
 	settings.ServerName = name
@@ -108,7 +114,8 @@ func secureNamed(t *testing.T, a *certificatetest.Authority, c certificatetest.C
 func TestCertificatesThatCannotBeUsed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	p := launch(t, dir, nil, "up", "--data", filepath.Join(dir, "data"), "--tls-cert", "none.pem", "--collector-tls-client-ca", "none.pem")
+	p := launch(t, dir, nil, "up", "--data", filepath.Join(dir, "data"), "--tls-cert", "none.pem",
+		"--collector-tls-client-ca", "none.pem")
 	require.Equal(t, exitSettings, p.wait(), "%s", p.out)
 	for _, setting := range []string{"--tls-key", "--collector-tls-client-ca"} {
 		require.Contains(t, p.out.String(), setting)

@@ -33,7 +33,8 @@ func TestTwoShardsAnswerAsOne(t *testing.T) {
 	broker := enginetest.NewKafka(t, t.TempDir())
 	enginetest.Run(t, broker)
 	shards, database := enginetest.NewShards(t, 2), enginetest.Postgres(t)
-	common := []string{"LODESTONE_KAFKA_BROKERS=" + strings.Join(broker.Brokers(), ","), "LODESTONE_KAFKA_PARTITIONS=4", "LODESTONE_TOKEN_KEYS=" + token.NewKeys(9).Keys}
+	common := []string{"LODESTONE_KAFKA_BROKERS=" + strings.Join(broker.Brokers(), ","), "LODESTONE_KAFKA_PARTITIONS=4",
+		"LODESTONE_TOKEN_KEYS=" + token.NewKeys(9).Keys}
 	p := processes{t: t, dir: t.TempDir(), env: append([]string{
 		"LODESTONE_POSTGRES_URL=" + database,
 		"LODESTONE_CLICKHOUSE_URL=" + shards.Config.URL,
@@ -43,7 +44,8 @@ func TestTwoShardsAnswerAsOne(t *testing.T) {
 	}, common...)}
 	p.run("migrate")
 	account := p.run("account", "create", "--name", "Test", "--plan", "team")
-	_, key, _ := strings.Cut(p.run("key", "create", "--account", account, "--scopes", "read,write,leads,people,people:privacy"), "key: ")
+	_, key, _ := strings.Cut(p.run("key", "create", "--account", account, "--scopes",
+		"read,write,leads,people,people:privacy"), "key: ")
 	site, queries, events := freeAddress(t), freeAddress(t), freeAddress(t)
 	twin := p.serve("query", "LODESTONE_LISTEN="+queries, "LODESTONE_CLICKHOUSE_HTTP_URL="+shards.Servers[0].HTTPURL())
 	crud := p.serve("crud", "LODESTONE_LISTEN="+site, "LODESTONE_QUERY_URL=http://"+queries)
@@ -51,7 +53,8 @@ func TestTwoShardsAnswerAsOne(t *testing.T) {
 	collector := p.serve("collector", "LODESTONE_COLLECTOR_LISTEN="+events)
 
 	// The demo compares by itself what it wrote with what the API and SQL answer.
-	past := p.run("demo", "--days", "5", "--seed", "11", "--account", account, "--url", "http://"+site, "--collector-url", "http://"+events, "--api-key", key, "--sql-url", shards.Servers[1].SQLURL())
+	past := p.run("demo", "--days", "5", "--seed", "11", "--account", account, "--url", "http://"+site, "--collector-url",
+		"http://"+events, "--api-key", key, "--sql-url", shards.Servers[1].SQLURL())
 	require.Contains(t, past, demoAgrees)
 	for i := range shards.Servers {
 		require.NotZero(t, rowsOf(t, shards.Conn(t, i), "events"), "shard %d", i+1)
@@ -145,12 +148,15 @@ var untilNow = regexp.MustCompile(`"(as_of|next_cursor|next_received_after)":"[^
 func requireSameAnswers(t *testing.T, conn driver.Conn, two, one asker) {
 	t.Helper()
 	var magnetID, linkID uuid.UUID
-	require.NoError(t, conn.QueryRow(t.Context(), "SELECT lead_magnet_id, access_link_id FROM lodestone.events ORDER BY event_id LIMIT 1").Scan(&magnetID, &linkID))
+	require.NoError(t, conn.QueryRow(t.Context(),
+		"SELECT lead_magnet_id, access_link_id FROM lodestone.events ORDER BY event_id LIMIT 1").Scan(&magnetID, &linkID))
 	magnet, link := magnetID.String(), linkID.String()
 	paths := []string{
-		"?per_page=100", "?per_page=100&page=3", "?per_page=50&event_type=download_completed", "?per_page=100&bot=true", "?access_link_id=" + link,
+		"?per_page=100", "?per_page=100&page=3", "?per_page=50&event_type=download_completed",
+		"?per_page=100&bot=true", "?access_link_id=" + link,
 		"?lead_magnet_id=" + magnet + "&page=2", "/email?email=no.one@example.com", "/schema", "/now?minutes=60",
-		"/readers?per_page=100&sort=-score", "/readers?per_page=100&sort=reading_ms&lead_magnet_id=" + magnet, "/readers/" + link,
+		"/readers?per_page=100&sort=-score", "/readers?per_page=100&sort=reading_ms&lead_magnet_id=" + magnet,
+		"/readers/" + link,
 		"/readers/export?format=csv&sort=-last_seen_at", "/readers/export?format=ndjson",
 		"/pages?lead_magnet_id=" + magnet, "/funnel?lead_magnet_id=" + magnet, "/funnel?utm_source=newsletter",
 		"/export?format=ndjson", "/export?format=csv&lead_magnet_id=" + magnet, "/export?format=csv&bot=true",
@@ -184,7 +190,8 @@ func questionsOf(t *testing.T, a asker) (bodies []string) {
 	require.NoError(t, json.Unmarshal([]byte(text), &schema))
 	require.NotEmpty(t, schema.Metrics)
 	for _, m := range schema.Metrics {
-		bodies = append(bodies, fmt.Sprintf(`{"metrics":[%q],"interval":"day","timezone":"Europe/Berlin","compare":"previous"}`, m.Name),
+		bodies = append(bodies,
+			fmt.Sprintf(`{"metrics":[%q],"interval":"day","timezone":"Europe/Berlin","compare":"previous"}`, m.Name),
 			fmt.Sprintf(`{"metrics":[%q],"include_bots":true}`, m.Name))
 	}
 	for _, d := range schema.Dimensions {
@@ -202,7 +209,8 @@ func requireSameAnswer(t *testing.T, two, one asker, method, path, body string) 
 	ask := func(a asker) (status int, text, tag string) {
 		status, header, text := a.send(t, method, path, body)
 		text = untilNow.ReplaceAllString(text, "")
-		if strings.Contains(path, "/export") && !strings.Contains(path, "sort=") { // the order of rows in a file is not promised
+		if strings.Contains(path, "/export") &&
+			!strings.Contains(path, "sort=") { // the order of rows in a file is not promised
 			lines := strings.SplitAfter(text, "\n")
 			slices.Sort(lines)
 			text = strings.Join(lines, "")
@@ -218,7 +226,8 @@ func requireSameAnswer(t *testing.T, two, one asker, method, path, body string) 
 		}
 	}
 	require.Equal(t, want, got, "%s %s %s", method, path, body)
-	if method == http.MethodGet || !strings.Contains(fmt.Sprint(want[1]), "validation_error") { // not every metric has days
+	if method == http.MethodGet || !strings.Contains(fmt.Sprint(want[1]),
+		"validation_error") { // not every metric has days
 		require.EqualValues(t, http.StatusOK, want[0], "%s %s %s: %v", method, path, body, want[1])
 	}
 }
@@ -229,7 +238,8 @@ func spread(status int, text, tag string) (any, any, any) { return status, text,
 func requireSameViews(t *testing.T, conn driver.Conn, two, one string) {
 	t.Helper()
 	var views []string
-	require.NoError(t, conn.QueryRow(t.Context(), "SELECT groupArray(name) FROM system.tables WHERE database = 'analytics' AND engine = 'View'").Scan(&views))
+	require.NoError(t, conn.QueryRow(t.Context(),
+		"SELECT groupArray(name) FROM system.tables WHERE database = 'analytics' AND engine = 'View'").Scan(&views))
 	require.Contains(t, views, "events")
 	for _, view := range views {
 		query := "SELECT count() AS n, sum(cityHash64(toString(tuple(*)))) AS hash FROM analytics." + view
@@ -253,9 +263,11 @@ func requireDeadLetters(t *testing.T, p processes, brokers []string, account str
 	defer client.Close()
 	for partition := range int32(4) {
 		e := event.Event{
-			AccountID: uuid.MustParse(account), LeadMagnetID: uuid.New(), AccessLinkID: uuid.New(), EventID: uuid.New(), Type: event.PageViewed, Page: event.MaxPage + 1,
+			AccountID: uuid.MustParse(account), LeadMagnetID: uuid.New(), AccessLinkID: uuid.New(), EventID: uuid.New(),
+			Type: event.PageViewed, Page: event.MaxPage + 1,
 		}
-		require.NoError(t, client.ProduceSync(t.Context(), &kgo.Record{Topic: event.Topic, Partition: partition, Key: e.AccessLinkID[:], Value: e.Append(nil)}).FirstErr())
+		require.NoError(t, client.ProduceSync(t.Context(), &kgo.Record{Topic: event.Topic, Partition: partition,
+			Key: e.AccessLinkID[:], Value: e.Append(nil)}).FirstErr())
 	}
 	require.Eventually(t, func() bool { // once the consumers have written all of them
 		replay := launch(t, p.dir, p.env, "dead-letters", "replay", "--all")
@@ -275,7 +287,8 @@ func requireBlank(t *testing.T, shards *enginetest.Shards, owner asker) {
 	for i := range shards.Servers {
 		conn := shards.Conn(t, i)
 		var link uuid.UUID
-		require.NoError(t, conn.QueryRow(t.Context(), "SELECT any(access_link_id) FROM lodestone.events WHERE user_agent != ''").Scan(&link))
+		require.NoError(t, conn.QueryRow(t.Context(),
+			"SELECT any(access_link_id) FROM lodestone.events WHERE user_agent != ''").Scan(&link))
 		links := owner.must(t, "GET", "/api/v1/access-links/"+link.String(), "")
 		email := links["email"].(string)
 		done := owner.must(t, "POST", "/api/v1/people/erase", fmt.Sprintf(`{"email":%q}`, email))
@@ -285,12 +298,14 @@ func requireBlank(t *testing.T, shards *enginetest.Shards, owner asker) {
 		for j := range shards.Servers {
 			var left uint64
 			conn := shards.Conn(t, j)
-			require.NoError(t, conn.QueryRow(t.Context(), "SELECT count() FROM lodestone.events WHERE user_agent != '' AND access_link_id = '"+link.String()+"'").Scan(&left))
+			require.NoError(t, conn.QueryRow(t.Context(),
+				"SELECT count() FROM lodestone.events WHERE user_agent != '' AND access_link_id = '"+link.String()+"'").Scan(&left))
 			require.Zero(t, left, "events on shard %d", j+1)
 			// The mirror may have left a row that only says that the link is gone. A copy that it read
 			// before the erasure is removed later.
 			require.Eventually(t, func() bool {
-				require.NoError(t, conn.QueryRow(t.Context(), "SELECT count() FROM lodestone.access_links WHERE deleted = 0 AND id = '"+link.String()+"'").Scan(&left))
+				require.NoError(t, conn.QueryRow(t.Context(),
+					"SELECT count() FROM lodestone.access_links WHERE deleted = 0 AND id = '"+link.String()+"'").Scan(&left))
 				return left == 0
 			}, enginetest.Timeout, interval, "links on shard %d", j+1)
 		}

@@ -35,7 +35,8 @@ var running struct {
 func sharedUp(t *testing.T) *up {
 	t.Helper()
 	all := runShared(t)
-	u := &up{t: t, dir: enginetest.Dir(t), ports: all.ports, env: maps.Clone(all.env), owner: "owner-" + uuid.NewString()[:8] + "@example.com"}
+	u := &up{t: t, dir: enginetest.Dir(t), ports: all.ports, env: maps.Clone(all.env),
+		owner: "owner-" + uuid.NewString()[:8] + "@example.com"}
 	u.program = &program{t: t, cmd: all.cmd, out: all.out, exited: all.exited, shared: true}
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -55,7 +56,8 @@ func sharedUp(t *testing.T) *up {
 	u.env["LODESTONE_API_KEY"], u.env["LODESTONE_DASHBOARD_URL"] = key, u.env["LODESTONE_URL"]+page
 	text, err := os.ReadFile(filepath.Join(all.dir, "data", "lodestone.env"))
 	require.NoError(t, err)
-	settings := strings.NewReplacer(all.env["LODESTONE_API_KEY"], key, all.env["LODESTONE_DASHBOARD_URL"], u.env["LODESTONE_DASHBOARD_URL"]).Replace(string(text))
+	settings := strings.NewReplacer(all.env["LODESTONE_API_KEY"], key, all.env["LODESTONE_DASHBOARD_URL"],
+		u.env["LODESTONE_DASHBOARD_URL"]).Replace(string(text))
 	require.NoError(t, os.WriteFile(filepath.Join(data, "lodestone.env"), []byte(settings), 0o600))
 	return u
 }
@@ -79,7 +81,8 @@ func runShared(t *testing.T) *up {
 	}
 	u.start()
 	enginetest.AtEnd(u.kill)
-	pool, err := postgres.Open(context.Background(), postgres.Config{URL: strings.Trim(u.env["LODESTONE_POSTGRES_URL"], "'"), MaxConns: 4})
+	pool, err := postgres.Open(context.Background(),
+		postgres.Config{URL: strings.Trim(u.env["LODESTONE_POSTGRES_URL"], "'"), MaxConns: 4})
 	require.NoError(t, err)
 	enginetest.AtEnd(pool.Close)
 	running.up, running.pool = u, pool

@@ -44,25 +44,26 @@ func (c *spoolSendCommand) Run(ctx context.Context) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	return withProducer(ctx, c.Process, c.Kafka, c.Postgres, c.Producer, func(to *producer.Producer, _ *postgres.Pool) error {
-		s, err := spool.New(c.Spool, spool.Deps{Kafka: to, Log: c.Process.logger(), Registerer: prometheus.NewRegistry()})
-		if err != nil {
-			return err
-		}
-		if err := s.Start(ctx); err != nil {
-			return exitError{err, exitUnfinished}
-		}
-		s.Drain(ctx)
-		left := s.Records()
-		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
-		defer cancel()
-		err = s.Stop(stop)
-		fmt.Printf("left: %d records\n", left)
-		if left > 0 || err != nil {
-			return exitError{errors.Join(ctx.Err(), err), exitUnfinished}
-		}
-		return nil
-	})
+	return withProducer(ctx, c.Process, c.Kafka, c.Postgres, c.Producer,
+		func(to *producer.Producer, _ *postgres.Pool) error {
+			s, err := spool.New(c.Spool, spool.Deps{Kafka: to, Log: c.Process.logger(), Registerer: prometheus.NewRegistry()})
+			if err != nil {
+				return err
+			}
+			if err := s.Start(ctx); err != nil {
+				return exitError{err, exitUnfinished}
+			}
+			s.Drain(ctx)
+			left := s.Records()
+			stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+			defer cancel()
+			err = s.Stop(stop)
+			fmt.Printf("left: %d records\n", left)
+			if left > 0 || err != nil {
+				return exitError{errors.Join(ctx.Err(), err), exitUnfinished}
+			}
+			return nil
+		})
 }
 
 // withProducer calls fn with a producer, and with Postgres, which knows how many partitions the

@@ -42,9 +42,11 @@ type station struct {
 
 func newStation(t *testing.T) *station {
 	t.Helper()
-	s := &station{t: t, dir: t.TempDir(), data: t.TempDir(), database: enginetest.MigratedPostgresURL(t), port: enginetest.FreePort(t), link: uuid.New(), keys: token.NewKeys(1)}
+	s := &station{t: t, dir: t.TempDir(), data: t.TempDir(), database: enginetest.MigratedPostgresURL(t),
+		port: enginetest.FreePort(t), link: uuid.New(), keys: token.NewKeys(1)}
 	s.broker = net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port))
-	s.events, s.admin = net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t))), net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t)))
+	s.events, s.admin = net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t))),
+		net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t)))
 	ring, err := s.keys.Ring()
 	require.NoError(t, err)
 	s.token = ring.Sign(token.Claims{AccountID: uuid.New(), LeadMagnetID: uuid.New(), AccessLinkID: s.link})
@@ -61,13 +63,15 @@ func (s *station) kafka() *kfake.Cluster {
 }
 
 func (s *station) environment() []string {
-	return []string{"LODESTONE_KAFKA_BROKERS=" + s.broker, "LODESTONE_POSTGRES_URL=" + s.database, "LODESTONE_TOKEN_KEYS=" + s.keys.Keys}
+	return []string{"LODESTONE_KAFKA_BROKERS=" + s.broker, "LODESTONE_POSTGRES_URL=" + s.database,
+		"LODESTONE_TOKEN_KEYS=" + s.keys.Keys}
 }
 
 func (s *station) collector(more ...string) *program {
 	s.t.Helper()
 	p := launch(s.t, s.dir, append(append(s.environment(),
-		"LODESTONE_COLLECTOR_LISTEN="+s.events, "LODESTONE_ADMIN_LISTEN="+s.admin, "LODESTONE_SPOOL_DIR="+filepath.Join(s.dir, "spool"),
+		"LODESTONE_COLLECTOR_LISTEN="+s.events, "LODESTONE_ADMIN_LISTEN="+s.admin,
+		"LODESTONE_SPOOL_DIR="+filepath.Join(s.dir, "spool"),
 		"LODESTONE_COLLECTOR_ACK_TIMEOUT=50s", "LODESTONE_COLLECTOR_WRITE_TIMEOUT=60s", // a slow disk is no refusal
 		"LODESTONE_SPOOL_SEND_TIMEOUT=0s"), more...), "collector")
 	s.await("the collector is ready", func() bool {
@@ -92,7 +96,8 @@ type reply struct {
 func (s *station) post(bytes int, ids ...uuid.UUID) (reply, error) {
 	var body strings.Builder
 	for i, id := range ids {
-		fmt.Fprintf(&body, `%c{"token":%q,"event_type":"page_viewed","event_id":%q,"event_data":{"a":%q}}`, "[,"[min(i, 1)], s.token, id, strings.Repeat("x", bytes))
+		fmt.Fprintf(&body, `%c{"token":%q,"event_type":"page_viewed","event_id":%q,"event_data":{"a":%q}}`, "[,"[min(i, 1)],
+			s.token, id, strings.Repeat("x", bytes))
 	}
 	body.WriteByte(']')
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
@@ -118,7 +123,8 @@ func newIDs(n int) []uuid.UUID {
 func TestAFullSpoolIsReported(t *testing.T) {
 	t.Parallel()
 	s := newStation(t)
-	s.collector("LODESTONE_SPOOL_AFTER=300ms", "LODESTONE_SPOOL_MAX_BYTES=4194304", "LODESTONE_SPOOL_SEGMENT_BYTES=1048576")
+	s.collector("LODESTONE_SPOOL_AFTER=300ms", "LODESTONE_SPOOL_MAX_BYTES=4194304",
+		"LODESTONE_SPOOL_SEGMENT_BYTES=1048576")
 	for taken := 0; ; taken++ {
 		got, err := s.post(1500, newIDs(400)...)
 		require.NoError(t, err)
@@ -168,7 +174,8 @@ func TestACollectorIsStoppedWithRequestsUnderWay(t *testing.T) {
 			statuses <- got.status
 		}()
 	}
-	s.await("all are under way", func() bool { return metric(t, s.admin, "lodestone_collector_requests_in_flight") == requests })
+	s.await("all are under way",
+		func() bool { return metric(t, s.admin, "lodestone_collector_requests_in_flight") == requests })
 	p.interrupt(enginetest.Timeout)
 	for range requests {
 		require.Equal(t, http.StatusAccepted, <-statuses)
@@ -176,7 +183,8 @@ func TestACollectorIsStoppedWithRequestsUnderWay(t *testing.T) {
 	release()
 	s.collector()
 	s.await("the next life sends them", func() bool {
-		return metric(t, s.admin, "lodestone_spool_drained_records_total") == 3*requests && metric(t, s.admin, "lodestone_spool_records") == 0
+		return metric(t, s.admin, "lodestone_spool_drained_records_total") == 3*requests &&
+			metric(t, s.admin, "lodestone_spool_records") == 0
 	})
 }
 
@@ -226,7 +234,8 @@ func (s *station) stored() (rows, events uint64) {
 	t.Helper()
 	store, records := enginetest.MigratedClickHouse(t), s.inKafka()
 	admin := net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t)))
-	launch(t, s.dir, append(s.environment(), "LODESTONE_CLICKHOUSE_URL="+store.URL, "LODESTONE_ADMIN_LISTEN="+admin), "consumer")
+	launch(t, s.dir, append(s.environment(), "LODESTONE_CLICKHOUSE_URL="+store.URL, "LODESTONE_ADMIN_LISTEN="+admin),
+		"consumer")
 	stored, dropped := 0., 0.
 	defer func() {
 		if t.Failed() {
@@ -234,11 +243,14 @@ func (s *station) stored() (rows, events uint64) {
 		}
 	}()
 	s.await("everything is stored or dropped", func() bool {
-		stored, dropped = metric(t, admin, "lodestone_consumer_rows_total"), metric(t, admin, "lodestone_consumer_repeats_total")
+		stored, dropped = metric(t, admin, "lodestone_consumer_rows_total"),
+			metric(t, admin, "lodestone_consumer_repeats_total")
 		return stored+dropped == float64(records)
 	})
 	conn := enginetest.Open(t, store)
-	require.NoError(t, conn.QueryRow(t.Context(), "SELECT count(), count(DISTINCT event_id) FROM lodestone.events WHERE access_link_id = '"+s.link.String()+"'").Scan(&rows, &events))
+	require.NoError(t, conn.QueryRow(t.Context(),
+		"SELECT count(), count(DISTINCT event_id) FROM lodestone.events WHERE access_link_id = '"+
+			s.link.String()+"'").Scan(&rows, &events))
 	return rows, events
 }
 
@@ -280,7 +292,8 @@ func TestTheSpoolCommand(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, first), data, 0o600))
 	s.collector()
 	s.await("the file that was given back is sent", func() bool {
-		return metric(t, s.admin, "lodestone_spool_drained_records_total") > 0 && metric(t, s.admin, "lodestone_spool_records") == 0
+		return metric(t, s.admin, "lodestone_spool_drained_records_total") > 0 &&
+			metric(t, s.admin, "lodestone_spool_records") == 0
 	})
 	require.Greater(t, s.inKafka(), requests*each)
 	rows, events := s.stored()

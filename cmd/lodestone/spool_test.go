@@ -118,7 +118,8 @@ func TestCollectorKilledWithASpool(t *testing.T) {
 	keys := token.NewKeys(1)
 	ring, err := keys.Ring()
 	require.NoError(t, err)
-	dir, events, admin := t.TempDir(), net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t))), net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t)))
+	dir, events, admin := t.TempDir(), net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t))),
+		net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t)))
 	collector := func() *program {
 		p := launch(t, dir, []string{
 			"LODESTONE_KAFKA_BROKERS=" + broker, "LODESTONE_POSTGRES_URL=" + database, "LODESTONE_TOKEN_KEYS=" + keys.Keys,
@@ -141,7 +142,8 @@ func TestCollectorKilledWithASpool(t *testing.T) {
 	l.await(t, 200)
 	require.Positive(t, metric(t, admin, "lodestone_spool_records"))
 	cluster := startKafka()
-	require.Eventually(t, func() bool { return metric(t, admin, "lodestone_spool_circuit_open") == 0 }, enginetest.Timeout, interval)
+	require.Eventually(t, func() bool { return metric(t, admin, "lodestone_spool_circuit_open") == 0 },
+		enginetest.Timeout, interval)
 	l.await(t, 200)
 	cluster.Close() // without warning to anybody
 	l.await(t, 3000)
@@ -149,17 +151,20 @@ func TestCollectorKilledWithASpool(t *testing.T) {
 	p = collector()
 	l.await(t, 3000)
 	cluster = startKafka()
-	require.Eventually(t, func() bool { return metric(t, admin, "lodestone_spool_drained_records_total") > 0 }, enginetest.Timeout, time.Millisecond)
+	require.Eventually(t, func() bool { return metric(t, admin, "lodestone_spool_drained_records_total") > 0 },
+		enginetest.Timeout, time.Millisecond)
 	p.kill() // in the middle of draining, or at its end
 	p = collector()
 	l.await(t, 200)
 	close(l.quit)
 	l.wait.Wait()
-	require.Eventually(t, func() bool { return metric(t, admin, "lodestone_spool_records") == 0 }, enginetest.Timeout, interval)
+	require.Eventually(t, func() bool { return metric(t, admin, "lodestone_spool_records") == 0 },
+		enginetest.Timeout, interval)
 	require.Zero(t, metric(t, admin, "lodestone_spool_damage_total"))
 	p.interrupt(enginetest.Timeout)
 
-	client, err := kgo.NewClient(append(kafka.Config{Brokers: []string{broker}}.Options(slog.New(slog.DiscardHandler)), kgo.ConsumeTopics(event.Topic))...)
+	client, err := kgo.NewClient(append(kafka.Config{Brokers: []string{broker}}.Options(slog.New(slog.DiscardHandler)),
+		kgo.ConsumeTopics(event.Topic))...)
 	require.NoError(t, err)
 	defer client.Close()
 	defer cluster.Close()

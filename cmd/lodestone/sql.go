@@ -83,7 +83,8 @@ type sqlClient struct {
 
 func newSQLClient(address string) (*sqlClient, error) {
 	if address == "" {
-		return nil, config.Invalid("--sql-url", "is missing", "give the address of the read-only user, or with --data the directory of a lodestone up")
+		return nil, config.Invalid("--sql-url", "is missing",
+			"give the address of the read-only user, or with --data the directory of a lodestone up")
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -105,7 +106,8 @@ func newSQLClient(address string) (*sqlClient, error) {
 	}
 	c.address = *u
 	c.http = &http.Client{
-		Transport:     certificate.HTTP(&http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext}),
+		Transport: certificate.HTTP(&http.Transport{Proxy: http.ProxyFromEnvironment,
+			DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext}),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return c, nil
@@ -159,7 +161,8 @@ func serverError(status int, text string) error {
 	case "516", "194", "192": // authentication failed, a password is required, an unknown user
 		return errors.New("ClickHouse does not know this user and password: check --sql-url")
 	case "81":
-		return errors.New("there is no such database for this user: end --sql-url with /?database=" + clickhouse.AnalyticsDatabase)
+		return errors.New("there is no such database for this user: end --sql-url with /?database=" +
+			clickhouse.AnalyticsDatabase)
 	}
 	text = exceptionTail.ReplaceAllString(text[len(head[0]):], "")
 	return errors.New(forTerminal(strings.TrimSpace(text)))

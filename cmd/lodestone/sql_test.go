@@ -48,13 +48,15 @@ func TestSQLInEveryForm(t *testing.T) {
 		require.Equal(t, want, string(text), format)
 	}
 	path := filepath.Join(dir, "parquet")
-	require.NoError(t, (&sqlCommand{URL: address, Format: "parquet", Output: path, Query: "SELECT 1 AS a"}).Run(t.Context()))
+	require.NoError(t, (&sqlCommand{URL: address, Format: "parquet", Output: path,
+		Query: "SELECT 1 AS a"}).Run(t.Context()))
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.True(t, bytes.HasPrefix(text, []byte("PAR1")) && bytes.HasSuffix(text, []byte("PAR1")))
 
 	// The query's own form goes before.
-	require.NoError(t, (&sqlCommand{URL: address, Format: "csv", Output: path, Query: "SELECT 1 AS a FORMAT TSV"}).Run(t.Context()))
+	require.NoError(t, (&sqlCommand{URL: address, Format: "csv", Output: path,
+		Query: "SELECT 1 AS a FORMAT TSV"}).Run(t.Context()))
 	text, err = os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, "1\n", string(text))
@@ -74,7 +76,8 @@ func TestSQLTakesTheSettingsOfUp(t *testing.T) {
 	data, path := t.TempDir(), filepath.Join(t.TempDir(), "answer")
 	_, err := writeEnvFile(data, []envLine{{"LODESTONE_SQL_URL", sqlServer(t)}})
 	require.NoError(t, err)
-	require.NoError(t, runSQL(t, "--data", data, "--format", "tsv", "--output", path, "SELECT currentUser() AS who, currentDatabase() AS here"))
+	require.NoError(t, runSQL(t, "--data", data, "--format", "tsv", "--output", path,
+		"SELECT currentUser() AS who, currentDatabase() AS here"))
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, "who\there\nanalyst\tanalytics\n", string(text))
@@ -95,7 +98,8 @@ func TestSQLErrorsArePlainAndHoldNoSecret(t *testing.T) {
 		{address, "SELEKT 1", "Syntax error"},
 		{address, "SELECT nothing FROM events", "Unknown expression identifier `nothing`"},
 		{address, "SELECT * FROM lodestone.events", "Not enough privileges"},
-		{address, "SELECT throwIf(number = 1500000, 'at the end') FROM numbers(1600000) LIMIT 10 OFFSET 1500000", "at the end"},
+		{address, "SELECT throwIf(number = 1500000, 'at the end') FROM numbers(1600000) LIMIT 10 OFFSET 1500000",
+			"at the end"},
 		{strings.Replace(address, password, "wrong", 1), "SELECT 1", "does not know this user and password"},
 		{strings.Replace(address, "database=analytics", "database=nowhere", 1), "SELECT 1", "no such database"},
 		{"http://analyst:" + password + "@" + unused + "/", "SELECT 1", "cannot reach ClickHouse at " + unused},

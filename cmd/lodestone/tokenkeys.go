@@ -54,10 +54,12 @@ func (c *tokenKeysCommand) Run(ctx context.Context) error {
 		return err
 	}
 	if n := counted.unopened(); n > 0 {
-		return exitError{fmt.Errorf("no given key opens %d secrets: give the keys that they were encrypted with, which may have the numbers of the given ones", n), exitUnfinished}
+		return exitError{fmt.Errorf(
+			"no given key opens %d secrets: give the keys that they were encrypted with, which may have the numbers of the given ones", n), exitUnfinished}
 	}
 	if n := counted.other(ring.IDs()[0]); n > 0 {
-		return exitError{fmt.Errorf("%d secrets are encrypted under another key than %d, which signs: keep the keys", n, ring.IDs()[0]), exitUnfinished}
+		return exitError{fmt.Errorf("%d secrets are encrypted under another key than %d, which signs: keep the keys", n,
+			ring.IDs()[0]), exitUnfinished}
 	}
 	return nil
 }

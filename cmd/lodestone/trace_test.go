@@ -83,8 +83,9 @@ func TestATraceSaysThatItsEventsWentToTheSpool(t *testing.T) {
 	server := httptest.NewServer(r)
 	defer server.Close()
 	s := newStation(t)
-	s.collector("LODESTONE_SPOOL_AFTER=300ms", "LODESTONE_TRACE_ENDPOINT="+server.URL, "LODESTONE_TRACE_SHARE=1") // Kafka is away
-	for range 2 {                                                                                                 // the first finds out, the second goes straight to the spool
+	// Kafka is away
+	s.collector("LODESTONE_SPOOL_AFTER=300ms", "LODESTONE_TRACE_ENDPOINT="+server.URL, "LODESTONE_TRACE_SHARE=1")
+	for range 2 { // the first finds out, the second goes straight to the spool
 		answer, err := s.post(1, newIDs(1)...)
 		require.NoError(t, err)
 		require.Equal(t, http.StatusAccepted, answer.status)
@@ -104,18 +105,22 @@ func TestTracesGoFromTheRequestToTheInsertAndFromTheAnswerToItsQueries(t *testin
 	server := httptest.NewServer(r)
 	defer server.Close()
 	u := newUp(t)
-	u.more = []string{"--trace-endpoint", server.URL, "--trace-share", "1", "--spool-after", "40s"} // a slow disk sends no event to the spool
+	// a slow disk sends no event to the spool
+	u.more = []string{"--trace-endpoint", server.URL, "--trace-share", "1", "--spool-after", "40s"}
 	u.start()
 	api := clienttest.New(client.Config{URL: u.env["LODESTONE_URL"], Key: u.env["LODESTONE_API_KEY"]})
 	magnet, err := api.CreateLeadMagnet(t.Context(), client.NewLeadMagnet{Title: "Guide"})
 	require.NoError(t, err)
-	links, err := api.CreateAccessLinks(t.Context(), magnet.ID, clienttest.NewAccessLinks{Emails: []string{"ada@example.com"}})
+	links, err := api.CreateAccessLinks(t.Context(), magnet.ID,
+		clienttest.NewAccessLinks{Emails: []string{"ada@example.com"}})
 	require.NoError(t, err)
 	token := links[0].TrackingToken
 
 	const sender = "0af7651916cd43dd8448eb211c80319c"
-	body := fmt.Sprintf(`{"token":%q,"event_type":"page_viewed","event_data":{"page":1},"session_id":%q}`, token, uuid.NewString())
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, u.env["LODESTONE_COLLECTOR_URL"]+"/v1/events", strings.NewReader(body))
+	body := fmt.Sprintf(`{"token":%q,"event_type":"page_viewed","event_data":{"page":1},"session_id":%q}`, token,
+		uuid.NewString())
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, u.env["LODESTONE_COLLECTOR_URL"]+
+		"/v1/events", strings.NewReader(body))
 	require.NoError(t, err)
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", "Marker/1.0")
@@ -124,17 +129,20 @@ func TestTracesGoFromTheRequestToTheInsertAndFromTheAnswerToItsQueries(t *testin
 	require.NoError(t, err)
 	require.NoError(t, response.Body.Close())
 	require.Equal(t, http.StatusAccepted, response.StatusCode)
-	require.Eventually(t, func() bool { return len(r.trace("POST /v1/events")) == 2 }, enginetest.Timeout, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return len(r.trace("POST /v1/events")) == 2 },
+		enginetest.Timeout, 50*time.Millisecond)
 	event := r.trace("POST /v1/events")
 	require.False(t, has(event["POST /v1/events"], "spooled"))
 	require.NotNil(t, event["store"], "%v", slices.Collect(maps.Keys(event)))
 	require.Equal(t, event["POST /v1/events"].GetSpanId(), event["store"].GetParentSpanId())
 	require.Equal(t, sender, hex.EncodeToString(event["POST /v1/events"].GetLinks()[0].GetTraceId()))
-	require.NotEqual(t, sender, hex.EncodeToString(event["store"].GetTraceId()), "a stranger does not decide what is traced")
+	require.NotEqual(t, sender, hex.EncodeToString(event["store"].GetTraceId()),
+		"a stranger does not decide what is traced")
 
 	const route = "GET /api/v1/analytics/email"
 	require.Eventually(t, func() bool {
-		status, _ := get(t, u.env["LODESTONE_URL"]+"/api/v1/analytics/email?email=ada@example.com", u.env["LODESTONE_API_KEY"])
+		status, _ := get(t, u.env["LODESTONE_URL"]+"/api/v1/analytics/email?email=ada@example.com",
+			u.env["LODESTONE_API_KEY"])
 		require.Equal(t, http.StatusOK, status)
 		spans := r.trace(route)
 		for name := range spans {

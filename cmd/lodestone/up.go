@@ -37,10 +37,11 @@ import (
 
 // Limits of `lodestone up`, for which a person waits.
 const (
-	upStartTimeout     = 15 * time.Minute // the first start on a machine downloads the engines
-	upStopTimeout      = 1500 * time.Millisecond
-	upGrace            = 300 * time.Millisecond // of upStopTimeout, for mails and webhooks in flight
-	upEnginesTimeout   = 10 * time.Second       // more than all of them take one after another, each being killed in the end
+	upStartTimeout = 15 * time.Minute // the first start on a machine downloads the engines
+	upStopTimeout  = 1500 * time.Millisecond
+	upGrace        = 300 * time.Millisecond // of upStopTimeout, for mails and webhooks in flight
+	// more than all of them take one after another, each being killed in the end
+	upEnginesTimeout   = 10 * time.Second
 	upPartitions       = 4
 	upPostgresMaxConns = 20 // all parts share one pool
 )
@@ -89,17 +90,20 @@ func (c *upCommand) check() error {
 	withSpool.Dir = "spool" // there is always one
 	var shut error
 	if c.Collector.TLS.ClientCA != "" {
-		shut = config.Invalid("--collector-tls-client-ca", "excludes this process, which reports downloads to its collector and has no client certificate",
+		shut = config.Invalid("--collector-tls-client-ca",
+			"excludes this process, which reports downloads to its collector and has no client certificate",
 			"leave it out, or run the collector by itself")
 	}
-	return errors.Join(shut, checkSpool(c.Collector, withSpool), validate(c.Site, c.Admin, c.Trace, c.Drain, c.Engines, c.Limits, c.Crud, c.Query, c.Collector, c.Spool, c.Consumer, c.Mirror, c.Retention, c.Quota, c.Erasure))
+	return errors.Join(shut, checkSpool(c.Collector, withSpool), validate(c.Site, c.Admin, c.Trace, c.Drain, c.Engines,
+		c.Limits, c.Crud, c.Query, c.Collector, c.Spool, c.Consumer, c.Mirror, c.Retention, c.Quota, c.Erasure))
 }
 
 // Run runs everything in one process. The parts are created by the same functions as in processes
 // of their own.
 func (c *upCommand) Run(ctx context.Context) (err error) {
 	begin := time.Now()
-	withDev := c.Crud.PublicURL == "" && loopback(c.Site.Listen) && loopback(c.Collector.Listen) && loopback(c.Admin.Listen)
+	withDev := c.Crud.PublicURL == "" && loopback(c.Site.Listen) &&
+		loopback(c.Collector.Listen) && loopback(c.Admin.Listen)
 	c.fillAddresses()
 	if len(c.Crud.Webhooks.AllowNetworks) == 0 && c.local() {
 		c.Crud.Webhooks.AllowNetworks = []string{"127.0.0.0/8", "::1/128"}
@@ -126,7 +130,8 @@ func (c *upCommand) Run(ctx context.Context) (err error) {
 	if err := engines.Take(); err != nil {
 		return err
 	}
-	err = errors.Join(checkFree(ctx, listenAddress{"--listen", c.Site.Listen}, listenAddress{"--collector-listen", c.Collector.Listen},
+	err = errors.Join(checkFree(ctx, listenAddress{"--listen", c.Site.Listen},
+		listenAddress{"--collector-listen", c.Collector.Listen},
 		listenAddress{"--admin-listen", c.Admin.Listen}), checkReach(ctx, c.Engines))
 	if err != nil {
 		return errors.Join(err, engines.Stop(ctx))
@@ -262,7 +267,8 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, w
 	p.addAdmin(c.Admin)
 	c.Erasure.SpoolMaxAge, c.Quota.Plans = c.Spool.MaxAge, c.Crud.Plans.Plans
 	p.as("consumer")
-	if err := p.addConsumer(c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Quota, c.Erasure, k, s, pool); err != nil {
+	if err := p.addConsumer(c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Quota,
+		c.Erasure, k, s, pool); err != nil {
 		return nil, err
 	}
 	c.keepIn(engines.DataDir())
@@ -287,7 +293,8 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, w
 	if err != nil {
 		return nil, err
 	}
-	w := &app{command: c, site: site, engines: engines, account: account, key: key, dashboard: dashboard, devSecret: dev.secret}
+	w := &app{command: c, site: site, engines: engines, account: account, key: key,
+		dashboard: dashboard, devSecret: dev.secret}
 	if withDev {
 		w.dev = dev
 	}
@@ -299,7 +306,8 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, w
 	if err != nil {
 		return nil, err
 	}
-	if err := p.addCrud(site, c.Crud, crud.Deps{Postgres: pool, Tokens: ring, Grace: upGrace, Mailbox: box, Collector: c.ownCollector}); err != nil {
+	if err := p.addCrud(site, c.Crud, crud.Deps{Postgres: pool, Tokens: ring, Grace: upGrace, Mailbox: box,
+		Collector: c.ownCollector}); err != nil {
 		return nil, err
 	}
 	p.addSite(c.Site, site)
@@ -318,7 +326,8 @@ func (c *upCommand) tokens(dir string) (token.Config, error) {
 	if err != nil {
 		return token.Config{}, err
 	}
-	file := config.NewSecret(config.SecretConfig{Setting: "--token-keys", Path: path, Value: keys, Check: token.Follows(keys)})
+	file := config.NewSecret(config.SecretConfig{Setting: "--token-keys", Path: path, Value: keys,
+		Check: token.Follows(keys)})
 	return token.Config{Keys: keys, Secret: file}, nil
 }
 

@@ -81,7 +81,8 @@ func TestUpFromTheFirstStartToTheSecond(t *testing.T) {
 	slow, err := net.Dial("tcp", strings.TrimPrefix(u.env["LODESTONE_COLLECTOR_URL"], "http://"))
 	require.NoError(t, err)
 	defer func() { require.NoError(t, slow.Close()) }()
-	_, err = slow.Write([]byte("POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"))
+	_, err = slow.Write(
+		[]byte("POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"))
 	require.NoError(t, err)
 	u.interrupt(enginetest.Timeout)
 	require.Empty(t, u.children(""))
@@ -145,7 +146,8 @@ func TestUpNamesWhatIsWrong(t *testing.T) {
 
 	p = launch(t, u.dir, []string{"LODESTONE_CONSUMER_BATCH_AGE=0", "LODESTONE_QUERY_LIVE_STREAMS=-1"}, u.args()...)
 	require.Equal(t, exitSettings, p.wait())
-	for _, name := range []string{"--consumer-batch-age (LODESTONE_CONSUMER_BATCH_AGE)", "--query-live-streams (LODESTONE_QUERY_LIVE_STREAMS)"} {
+	for _, name := range []string{"--consumer-batch-age (LODESTONE_CONSUMER_BATCH_AGE)",
+		"--query-live-streams (LODESTONE_QUERY_LIVE_STREAMS)"} {
 		require.Contains(t, p.out.String(), name, "all problems at once")
 	}
 }
@@ -158,13 +160,17 @@ func TestUpNamesEnginesThatItCannotReach(t *testing.T) {
 	u := newUp(t)
 	postgres, clickhouse := "postgres://u:secret@"+gone+"/x", "clickhouse://u:secret@"+gone+"/lodestone"
 	require.NoError(t, os.MkdirAll(filepath.Join(u.dir, "data"), 0o700))
-	_, err := writeEnvFile(filepath.Join(u.dir, "data"), []envLine{{"LODESTONE_POSTGRES_URL", "postgres://other"}, {"LODESTONE_CLICKHOUSE_URL", clickhouse}})
+	_, err := writeEnvFile(filepath.Join(u.dir, "data"), []envLine{{"LODESTONE_POSTGRES_URL", "postgres://other"},
+		{"LODESTONE_CLICKHOUSE_URL", clickhouse}})
 	require.NoError(t, err)
-	p := launch(t, u.dir, []string{"LODESTONE_POSTGRES_URL=" + postgres, "LODESTONE_KAFKA_BROKERS=" + gone, "LODESTONE_CLICKHOUSE_URL=" + clickhouse}, u.args()...)
+	p := launch(t, u.dir, []string{"LODESTONE_POSTGRES_URL=" + postgres, "LODESTONE_KAFKA_BROKERS=" + gone,
+		"LODESTONE_CLICKHOUSE_URL=" + clickhouse}, u.args()...)
 	require.Equal(t, exitSettings, p.wait())
 	for _, part := range []string{
-		"--postgres-url (LODESTONE_POSTGRES_URL) cannot be reached", "--kafka-brokers (LODESTONE_KAFKA_BROKERS) cannot be reached",
-		"start that engine, or leave the setting out", "from lodestone.env: `unset LODESTONE_CLICKHOUSE_URL LODESTONE_CLICKHOUSE_HTTP_URL LODESTONE_SQL_URL`",
+		"--postgres-url (LODESTONE_POSTGRES_URL) cannot be reached",
+		"--kafka-brokers (LODESTONE_KAFKA_BROKERS) cannot be reached",
+		"start that engine, or leave the setting out",
+		"from lodestone.env: `unset LODESTONE_CLICKHOUSE_URL LODESTONE_CLICKHOUSE_HTTP_URL LODESTONE_SQL_URL`",
 	} {
 		require.Contains(t, p.out.String(), part)
 	}
@@ -177,7 +183,8 @@ func TestDemoWithoutSettingsNamesTheRemedy(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "elsewhere")
 	p := launch(t, t.TempDir(), []string{"LODESTONE_URL=http://127.0.0.1:9"}, "demo", "--data", dir)
 	require.Equal(t, exitSettings, p.wait())
-	require.Contains(t, p.out.String(), "start `lodestone up --data "+dir+"` first, or give --url, --collector-url and --api-key")
+	require.Contains(t, p.out.String(), "start `lodestone up --data "+dir+
+		"` first, or give --url, --collector-url and --api-key")
 }
 
 func TestHelpShowsEveryFlagWithItsVariableAndDefault(t *testing.T) {

@@ -40,7 +40,8 @@ func (w *app) addSample(ctx context.Context, log *slog.Logger) {
 		return
 	}
 	// Within this process: over TLS, the names of the certificate are those that visitors use.
-	inside := &client.Transport{Handler: w.site, For: &http.Request{RemoteAddr: "127.0.0.1:0", Host: visible(w.command.Site.Listen), Header: http.Header{}}}
+	inside := &client.Transport{Handler: w.site, For: &http.Request{RemoteAddr: "127.0.0.1:0",
+		Host: visible(w.command.Site.Listen), Header: http.Header{}}}
 	own := client.New(client.Config{URL: w.local(), Key: w.key, HTTP: &http.Client{Transport: inside}})
 	url, err := sample(ctx, own, w.engines.DataDir(), w.account)
 	if err != nil {
@@ -94,15 +95,18 @@ func (w *app) backupDir() string {
 // the file has them.
 func (w *app) print(out io.Writer, terminal bool, env string, took time.Duration) {
 	program := relative(os.Args[0])
-	if strings.ContainsRune(os.Args[0], filepath.Separator) && !filepath.IsAbs(program) && !strings.HasPrefix(program, ".") {
+	if strings.ContainsRune(os.Args[0], filepath.Separator) && !filepath.IsAbs(program) &&
+		!strings.HasPrefix(program, ".") {
 		program = "." + string(filepath.Separator) + program // else a shell looks for it on the PATH
 	}
 	env = relative(env)
 	data := dataFlag(env)
-	inward := urlLine("Dashboard", w.dashboardURL()) + urlLine("Live view", strings.TrimRight(w.command.Crud.PublicURL, "/")+"/dashboard/live")
+	inward := urlLine("Dashboard", w.dashboardURL()) + urlLine("Live view",
+		strings.TrimRight(w.command.Crud.PublicURL, "/")+"/dashboard/live")
 	private := w.devLine("Mailbox", w.mailbox)
 	if !terminal {
-		inward = urlLine("Dashboard", strings.TrimRight(w.command.Crud.PublicURL, "/")+"/dashboard") + urlLine("", "LODESTONE_DASHBOARD_URL in the file of settings signs in")
+		inward = urlLine("Dashboard", strings.TrimRight(w.command.Crud.PublicURL, "/")+"/dashboard") + urlLine("",
+			"LODESTONE_DASHBOARD_URL in the file of settings signs in")
 		private = ""
 	}
 	fmt.Fprintf(out, `

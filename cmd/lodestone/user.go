@@ -59,7 +59,8 @@ func onlyAccount(ctx context.Context, accounts *account.Accounts) (uuid.UUID, er
 		return uuid.Nil, err
 	}
 	if len(all) != 1 {
-		return uuid.Nil, config.Invalid("--account", fmt.Sprintf("is missing, and there are %d accounts", len(all)), "give the id of one that `lodestone account list` shows")
+		return uuid.Nil, config.Invalid("--account", fmt.Sprintf("is missing, and there are %d accounts", len(all)),
+			"give the id of one that `lodestone account list` shows")
 	}
 	return all[0].ID, nil
 }

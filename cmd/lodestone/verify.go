@@ -143,7 +143,8 @@ func (c *verifyCommand) compare(ctx context.Context) (report *verify.Report, err
 	} else if apart != nil {
 		fmt.Println(apart)
 	}
-	v := &verify.Verifier{Client: client, Options: options, Conn: conn, Pool: pool, Copy: c.ClickHouse.Number(), Group: c.ClickHouse.Group(c.Group), Settle: verifySettle, Log: log}
+	v := &verify.Verifier{Client: client, Options: options, Conn: conn, Pool: pool, Copy: c.ClickHouse.Number(),
+		Group: c.ClickHouse.Group(c.Group), Settle: verifySettle, Log: log}
 	if report, err = v.Run(ctx, verify.Span{Since: c.Since.Time, Until: c.Until.Time}); err != nil {
 		return report, err
 	}
@@ -173,7 +174,8 @@ func printReport(to io.Writer, r *verify.Report) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "topic\tpartition\tfrom offset\tto offset\trecords\trows\trepeats\tdead letters\t")
 	for _, p := range r.Partitions {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", p.Topic, p.Partition, p.Offsets.From, p.Offsets.To-1, p.Records, p.Rows, p.Repeats, p.DeadLetters)
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", p.Topic, p.Partition, p.Offsets.From, p.Offsets.To-1, p.Records,
+			p.Rows, p.Repeats, p.DeadLetters)
 	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("print: %w", err)

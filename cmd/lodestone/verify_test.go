@@ -38,7 +38,8 @@ func TestDeadLettersAndVerify(t *testing.T) {
 	defer client.Close()
 	at := time.Now().UnixMilli()
 	good := event.Event{
-		AccountID: uuid.New(), LeadMagnetID: uuid.New(), AccessLinkID: uuid.New(), EventID: uuid.New(), Type: event.PageViewed,
+		AccountID: uuid.New(), LeadMagnetID: uuid.New(), AccessLinkID: uuid.New(),
+		EventID: uuid.New(), Type: event.PageViewed,
 		UserAgent: []byte("a visitor's browser"), CreatedAt: at, ReceivedAt: at,
 	}
 	record := good.Append(nil)

@@ -78,8 +78,10 @@ func (v versions) print(to io.Writer, asJSON bool) error {
 func registerBuild(metrics prometheus.Registerer) {
 	v := build.Current()
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "lodestone_build_info", Help: "1, with the version, the commit, the version of Go and the version of the block rules of this program.",
-		ConstLabels: prometheus.Labels{"version": v.Version, "commit": v.Commit, "go": v.Go, "block_rules": strconv.Itoa(stream.BlockRules)},
+		Name: "lodestone_build_info",
+		Help: "1, with the version, the commit, the version of Go and the version of the block rules of this program.",
+		ConstLabels: prometheus.Labels{"version": v.Version, "commit": v.Commit, "go": v.Go,
+			"block_rules": strconv.Itoa(stream.BlockRules)},
 	})
 	info.Set(1)
 	metrics.MustRegister(info)

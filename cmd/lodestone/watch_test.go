@@ -65,7 +65,8 @@ func requireWatched(t *testing.T, metrics string) {
 func secureMetrics(t *testing.T) string {
 	t.Helper()
 	server, registry := certificatetest.NewAuthority(t).Issue("server"), prometheus.NewRegistry()
-	_, err := certificate.Server{Cert: server.Cert, Key: server.Key}.Open(certificate.Deps{Name: "site", Log: slog.New(slog.DiscardHandler), Registerer: registry})
+	_, err := certificate.Server{Cert: server.Cert, Key: server.Key}.Open(certificate.Deps{Name: "site",
+		Log: slog.New(slog.DiscardHandler), Registerer: registry})
 	require.NoError(t, err)
 	return exposed(registry)
 }
@@ -76,9 +77,11 @@ func optionalMetrics(t *testing.T) string {
 	t.Helper()
 	registry, log := prometheus.NewRegistry(), slog.New(slog.DiscardHandler)
 	c := clickhouse.Config{URL: "clickhouse://127.0.0.1:1/lodestone"}
-	days, err := export.NewArchive(export.ArchiveConfig{To: t.TempDir(), Interval: time.Minute, Timeout: time.Minute, MemoryBytes: 1 << 30}, export.ArchiveDeps{ClickHouse: c, HTTP: "http://127.0.0.1:1", Log: log, Registerer: registry})
+	days, err := export.NewArchive(export.ArchiveConfig{To: t.TempDir(), Interval: time.Minute, Timeout: time.Minute,
+		MemoryBytes: 1 << 30}, export.ArchiveDeps{ClickHouse: c, HTTP: "http://127.0.0.1:1", Log: log, Registerer: registry})
 	require.NoError(t, err)
-	_, err = file.New(file.Config{Store: "s3://files/", S3: blob.Config{Endpoint: "http://127.0.0.1:1", AccessKey: "x", SecretKey: "x"}}, file.Deps{Log: log})
+	_, err = file.New(file.Config{Store: "s3://files/", S3: blob.Config{Endpoint: "http://127.0.0.1:1", AccessKey: "x",
+		SecretKey: "x"}}, file.Deps{Log: log})
 	require.NoError(t, err)
 	page := exposed(registry)
 	require.NoError(t, days.Close())
@@ -88,7 +91,8 @@ func optionalMetrics(t *testing.T) string {
 // exposed returns what a process with these metrics answers to Prometheus.
 func exposed(registry *prometheus.Registry) string {
 	page := httptest.NewRecorder()
-	httpserver.Admin(registry, nil, httpserver.AdminConfig{}).ServeHTTP(page, httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
+	httpserver.Admin(registry, nil, httpserver.AdminConfig{}).ServeHTTP(page,
+		httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
 	return page.Body.String()
 }
 
@@ -98,7 +102,9 @@ func requireDocumented(t *testing.T, metrics string) {
 	t.Helper()
 	histograms, rows := map[string]bool{}, map[string]string{}
 	var names []string
-	for _, m := range regexp.MustCompile(`(?m)^# HELP ((?:lodestone|pgxpool)_\S+) (.*)\n# TYPE \S+ (\S+)\n[^ {]+(?:\{(.*)\})? `).FindAllStringSubmatch(metrics, -1) {
+	for _, m := range regexp.MustCompile(
+		`(?m)^# HELP ((?:lodestone|pgxpool)_\S+) (.*)\n# TYPE \S+ (\S+)\n[^ {]+(?:\{(.*)\})? `).FindAllStringSubmatch(metrics,
+		-1) {
 		name, help, kind := m[1], m[2], m[3]
 		var labels []string
 		for _, l := range regexp.MustCompile(`(\w+)="`).FindAllStringSubmatch(m[4], -1) {
@@ -124,7 +130,8 @@ func requireDocumented(t *testing.T, metrics string) {
 	if *update {
 		require.NoError(t, os.WriteFile(file, []byte(before+table.String()), 0o600))
 	} else {
-		require.Equal(t, before+table.String(), string(document), "go test ./cmd/lodestone -run TestUpFromTheFirstStart -update writes it")
+		require.Equal(t, before+table.String(), string(document),
+			"go test ./cmd/lodestone -run TestUpFromTheFirstStart -update writes it")
 	}
 	rules, err := os.ReadFile("../../deploy/prometheus/rules.yaml")
 	require.NoError(t, err)

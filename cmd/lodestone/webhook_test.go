@@ -119,7 +119,8 @@ func TestWebhooksTellTheStory(t *testing.T) {
 	require.NoError(t, err)
 	_, err = api.UploadFile(t.Context(), magnet.ID, "guide.pdf", bytes.NewReader(pdf))
 	require.NoError(t, err)
-	link, err := api.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: magnet.ID, RequireVerification: true, ReadingNotices: new("each")})
+	link, err := api.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: magnet.ID,
+		RequireVerification: true, ReadingNotices: new("each")})
 	require.NoError(t, err)
 
 	v.submit(link.URL, url.Values{"email": {"ada@example.com"}, "utm_source": {"letter"}})
@@ -190,7 +191,8 @@ func (u *up) readingNotice(t *testing.T, link string) {
 		}
 		require.NoError(t, json.Unmarshal([]byte(text), &box), text)
 		for _, m := range box.Mails {
-			if slices.Contains(m.Links, u.env["LODESTONE_URL"]+"/dashboard/readers/"+link) && m.Subject == "ada@example.com downloaded “The Guide”" {
+			if slices.Contains(m.Links, u.env["LODESTONE_URL"]+"/dashboard/readers/"+link) &&
+				m.Subject == "ada@example.com downloaded “The Guide”" {
 				require.Contains(t, m.Text, "Downloaded · Opened for the first time")
 				require.Contains(t, m.Text, "3 of 12 pages")
 				return true
@@ -205,7 +207,8 @@ func (u *up) post(t *testing.T, path string, body, into any) {
 	t.Helper()
 	text, err := json.Marshal(body)
 	require.NoError(t, err)
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, u.env["LODESTONE_URL"]+path, bytes.NewReader(text))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost,
+		u.env["LODESTONE_URL"]+path, bytes.NewReader(text))
 	require.NoError(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Authorization", "Bearer "+u.env["LODESTONE_API_KEY"])

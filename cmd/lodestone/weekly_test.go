@@ -24,7 +24,8 @@ func (v *owner) weekly(t *testing.T, u *up) {
 	defer func() { require.NoError(t, db.Close(t.Context())) }()
 	_, err = db.Exec(t.Context(), "UPDATE accounts SET weekly_report = true, reported_until = now() - interval '30 days'")
 	require.NoError(t, err)
-	_, err = db.Exec(t.Context(), `INSERT INTO river_job (kind, args, queue, max_attempts, priority, state) VALUES ('weekly-reports', '{}', 'default', 3, 1, 'available')`)
+	_, err = db.Exec(t.Context(),
+		`INSERT INTO river_job (kind, args, queue, max_attempts, priority, state) VALUES ('weekly-reports', '{}', 'default', 3, 1, 'available')`)
 	require.NoError(t, err)
 
 	end := time.Now().UTC().Truncate(24 * time.Hour)
@@ -48,7 +49,8 @@ func (v *owner) weekly(t *testing.T, u *up) {
 		require.Regexp(t, "(?m)^"+label+": "+chart.Count(n)+`( \(|$)`, text)
 	}
 	for label, metric := range map[string]string{
-		"Visitors": "visitors", "Forms sent": "submissions", "Readers": "people", "Read to the end": "people_finished", "Downloaded": "people_downloaded",
+		"Visitors": "visitors", "Forms sent": "submissions", "Readers": "people", "Read to the end": "people_finished",
+		"Downloaded": "people_downloaded",
 	} {
 		says(label, total.Totals[metric])
 	}
@@ -59,7 +61,8 @@ func (v *owner) weekly(t *testing.T, u *up) {
 		says(day.Format("Monday, 2 January"), r["people"])
 	}
 	for _, r := range magnets.Rows {
-		for label, metric := range map[string]string{"Visitors": "visitors", "Readers": "people", "Read to the end": "people_finished"} {
+		for label, metric := range map[string]string{"Visitors": "visitors", "Readers": "people",
+			"Read to the end": "people_finished"} {
 			says(label, r[metric])
 		}
 	}
@@ -73,7 +76,8 @@ func (v *owner) weekly(t *testing.T, u *up) {
 func (u *up) textOfMail(address, subject string) (text string) {
 	u.t.Helper()
 	require.Eventually(u.t, func() bool {
-		_, body := get(u.t, u.env["LODESTONE_URL"]+"/dev/mailbox.json?to="+url.QueryEscape(address), u.env["LODESTONE_DEV_SECRET"])
+		_, body := get(u.t, u.env["LODESTONE_URL"]+"/dev/mailbox.json?to="+url.QueryEscape(address),
+			u.env["LODESTONE_DEV_SECRET"])
 		var box struct {
 			Mails []struct{ Subject, Text string }
 		}

@@ -88,7 +88,8 @@ func (l *Links) Register(a *api.API) {
 		Summary:     "Change an access link",
 		Description: "Omitted fields keep their values; null clears max_views and expires_at.",
 		NotHere: map[string]string{
-			"lead_magnet_id": "cannot be changed: it is set when the link is created", "email": "cannot be changed: it is set when the link is created",
+			"lead_magnet_id": "cannot be changed: it is set when the link is created",
+			"email":          "cannot be changed: it is set when the link is created",
 		},
 	}, l.update)
 	api.Register(a, api.Operation{
@@ -131,7 +132,8 @@ type listInput struct {
 }
 
 func (l *Links) list(ctx context.Context, in *listInput) (*api.Answer[api.Page[AccessLink]], error) {
-	count := store.CountListedAccessLinksParams{LeadMagnetID: in.LeadMagnetID, SubmissionID: in.SubmissionID, IsActive: in.IsActive}
+	count := store.CountListedAccessLinksParams{LeadMagnetID: in.LeadMagnetID,
+		SubmissionID: in.SubmissionID, IsActive: in.IsActive}
 	if in.Email != nil {
 		address, err := email.Parse(*in.Email)
 		if err != nil {
@@ -147,7 +149,8 @@ func (l *Links) list(ctx context.Context, in *listInput) (*api.Answer[api.Page[A
 			return err
 		}
 		rows, err := q.ListAccessLinks(ctx, store.ListAccessLinksParams{
-			LeadMagnetID: count.LeadMagnetID, SubmissionID: count.SubmissionID, EmailKey: count.EmailKey, IsActive: count.IsActive,
+			LeadMagnetID: count.LeadMagnetID, SubmissionID: count.SubmissionID,
+			EmailKey: count.EmailKey, IsActive: count.IsActive,
 			RowOffset: in.Offset(), RowLimit: in.Limit(),
 		})
 		if err != nil {

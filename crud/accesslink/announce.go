@@ -15,7 +15,8 @@ func (l *Links) announce(ctx context.Context, tx pgx.Tx, account uuid.UUID, crea
 	for i, a := range created {
 		events[i] = webhook.LinkCreated{
 			Link: webhook.Link{
-				AccessLinkID: a.ID, LeadMagnetID: a.LeadMagnetID, GenericLinkID: a.GenericLinkID, SubmissionID: a.SubmissionID, Email: *a.Email, Source: string(a.Source),
+				AccessLinkID: a.ID, LeadMagnetID: a.LeadMagnetID, GenericLinkID: a.GenericLinkID, SubmissionID: a.SubmissionID,
+				Email: *a.Email, Source: string(a.Source),
 			},
 			URL: *a.URL, MaxViews: a.MaxViews, ExpiresAt: a.ExpiresAt, CreatedAt: a.CreatedAt,
 		}

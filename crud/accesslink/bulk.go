@@ -82,7 +82,8 @@ func (l *Links) createMany(ctx context.Context, in *createManyInput) (*api.Answe
 		if err != nil {
 			return nil, err
 		}
-		params.TokenHashes, params.TokensSealed, params.TokenKey = append(params.TokenHashes, t.Hash), append(params.TokensSealed, t.Sealed), t.Key
+		params.TokenHashes, params.TokensSealed, params.TokenKey = append(params.TokenHashes, t.Hash),
+			append(params.TokensSealed, t.Sealed), t.Key
 	}
 	created := make([]AccessLink, len(params.IDs))
 	err = l.deps.Postgres.Account(ctx, params.AccountID, func(tx pgx.Tx) error {
@@ -106,7 +107,8 @@ func (l *Links) createMany(ctx context.Context, in *createManyInput) (*api.Answe
 			place[id] = i
 		}
 		for _, row := range rows {
-			created[place[row.ID]] = l.fromRow(store.GetAccessLinkRow{AccessLink: row, FileVersion: magnet.FileVersion}, store.Counts{})
+			created[place[row.ID]] = l.fromRow(store.GetAccessLinkRow{AccessLink: row, FileVersion: magnet.FileVersion},
+				store.Counts{})
 		}
 		return l.announce(ctx, tx, params.AccountID, created...)
 	})

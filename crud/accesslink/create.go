@@ -109,7 +109,8 @@ func shareMagnet(ctx context.Context, q *store.Queries, id uuid.UUID) (store.Lea
 		return magnet, fmt.Errorf("read lead magnet: %w", err)
 	}
 	if !magnet.IsActive {
-		return magnet, problem.New(problem.Conflict, "The lead magnet is not active: activate it before creating links to it.")
+		return magnet, problem.New(problem.Conflict,
+			"The lead magnet is not active: activate it before creating links to it.")
 	}
 	return magnet, nil
 }

@@ -67,7 +67,8 @@ func (l *Links) Seal(ctx context.Context) error {
 	for _, id := range ids[1:] {
 		keys = append(keys, int16(id))
 	}
-	unopened, err := token.SealRows(ctx, func(ctx context.Context, after uuid.UUID, limit int64) ([]store.LinkTokensSealedByRow, error) {
+	unopened, err := token.SealRows(ctx, func(ctx context.Context, after uuid.UUID,
+		limit int64) ([]store.LinkTokensSealedByRow, error) {
 		return q.LinkTokensSealedBy(ctx, store.LinkTokensSealedByParams{Keys: keys, After: after, RowLimit: limit})
 	}, func(ctx context.Context, row store.LinkTokensSealedByRow) (uuid.UUID, error) {
 		text, err := openToken(l.deps.Tokens, row.ID, row.TokenSealed)
@@ -78,7 +79,8 @@ func (l *Links) Seal(ctx context.Context) error {
 		if err != nil {
 			return row.ID, err
 		}
-		return row.ID, q.SealLinkToken(ctx, store.SealLinkTokenParams{ID: row.ID, Was: row.TokenSealed, TokenSealed: t.Sealed, TokenKey: t.Key})
+		return row.ID, q.SealLinkToken(ctx, store.SealLinkTokenParams{ID: row.ID, Was: row.TokenSealed,
+			TokenSealed: t.Sealed, TokenKey: t.Key})
 	})
 	if err != nil {
 		return fmt.Errorf("seal tokens of access links: %w", err)

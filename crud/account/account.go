@@ -99,7 +99,8 @@ func (a *Accounts) NotifyAt(ctx context.Context, account uuid.UUID, address stri
 		return fmt.Errorf("set address for notices: it %w", err)
 	}
 	err = a.db.Account(ctx, account, func(tx pgx.Tx) error {
-		_, err := store.New(tx).UpdateAccount(ctx, store.UpdateAccountParams{SetNotifyEmail: true, NotifyEmail: &to.Text, NotifyConfirmed: true})
+		_, err := store.New(tx).UpdateAccount(ctx, store.UpdateAccountParams{SetNotifyEmail: true,
+			NotifyEmail: &to.Text, NotifyConfirmed: true})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return ErrUnknown
 		}
@@ -146,7 +147,8 @@ func (a *Accounts) CreateKey(ctx context.Context, account uuid.UUID, name string
 
 // CreateExpiringKey makes a key of an account that works until a time; nil stands for no end.
 // ErrUnknown says that there is no such account.
-func (a *Accounts) CreateExpiringKey(ctx context.Context, account uuid.UUID, name string, expiresAt *time.Time, scopes ...auth.Scope) (Key, error) {
+func (a *Accounts) CreateExpiringKey(ctx context.Context, account uuid.UUID, name string, expiresAt *time.Time,
+	scopes ...auth.Scope) (Key, error) {
 	if len(scopes) == 0 {
 		return Key{}, errors.New("create key: it needs a scope")
 	}
@@ -161,7 +163,8 @@ func (a *Accounts) CreateExpiringKey(ctx context.Context, account uuid.UUID, nam
 	}
 	key := auth.NewKey()
 	err = store.New(a.db.Unscoped()).InsertKey(ctx, store.InsertKeyParams{
-		ID: id, AccountID: account, Name: name, Prefix: key.Prefix, Hash: key.Hash[:], Scopes: scopeNames(scopes), ExpiresAt: expiresAt,
+		ID: id, AccountID: account, Name: name, Prefix: key.Prefix, Hash: key.Hash[:],
+		Scopes: scopeNames(scopes), ExpiresAt: expiresAt,
 	})
 	if postgres.IsForeignKeyViolation(err) {
 		return Key{}, fmt.Errorf("create key: %w", ErrUnknown)

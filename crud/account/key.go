@@ -114,7 +114,8 @@ func (s *Self) listKeys(ctx context.Context, in *listKeysInput) (*api.Answer[api
 		for _, row := range rows {
 			keys = append(keys, APIKey{
 				ID: row.ID, Name: row.Name, Prefix: row.Prefix, Scopes: scopesOf(row.Scopes), CreatedBy: row.CreatedBy,
-				CreatedAt: api.TimeOf(row.CreatedAt), ExpiresAt: api.OptionalTime(row.ExpiresAt), LastUsedAt: api.OptionalTime(row.LastUsedAt),
+				CreatedAt: api.TimeOf(row.CreatedAt), ExpiresAt: api.OptionalTime(row.ExpiresAt),
+				LastUsedAt: api.OptionalTime(row.LastUsedAt),
 			})
 		}
 		return err
@@ -144,7 +145,8 @@ func (s *Self) createKey(ctx context.Context, in *createKeyInput) (*api.Answer[N
 	}
 	for _, s := range scopes {
 		if !caller.Has(s) {
-			return nil, problem.New(problem.Forbidden, "A key can create only keys with its own scopes, and this one lacks "+string(s)+".")
+			return nil, problem.New(problem.Forbidden,
+				"A key can create only keys with its own scopes, and this one lacks "+string(s)+".")
 		}
 	}
 	id, err := uuid.NewV7()
@@ -165,14 +167,16 @@ func (s *Self) createKey(ctx context.Context, in *createKeyInput) (*api.Answer[N
 			return err
 		}
 		if count >= maxKeys {
-			return problem.New(problem.LimitReached, fmt.Sprintf("An account can have %d keys: revoke some that are not used.", maxKeys))
+			return problem.New(problem.LimitReached,
+				fmt.Sprintf("An account can have %d keys: revoke some that are not used.", maxKeys))
 		}
 		createdBy, until, err := hold(ctx, tx, caller, expiresAt)
 		if err != nil {
 			return err
 		}
 		err = q.InsertKey(ctx, store.InsertKeyParams{
-			ID: id, AccountID: caller.AccountID, Name: in.Body.Name, Prefix: key.Prefix, Hash: key.Hash[:], Scopes: scopeNames(scopes),
+			ID: id, AccountID: caller.AccountID, Name: in.Body.Name, Prefix: key.Prefix,
+			Hash: key.Hash[:], Scopes: scopeNames(scopes),
 			CreatedBy: createdBy, ExpiresAt: until,
 		})
 		if err != nil {
@@ -193,8 +197,10 @@ func (s *Self) createKey(ctx context.Context, in *createKeyInput) (*api.Answer[N
 // hold returns the key that a new key is created with, nil for a person, and when the new one
 // expires if that is wanted at a time. The caller may have been revoked or signed out just now:
 // then it makes no key.
-func hold(ctx context.Context, tx pgx.Tx, caller auth.Identity, wanted *time.Time) (createdBy *uuid.UUID, until *time.Time, err error) {
-	refused := problem.New(problem.Unauthorized, "The API key has expired or was revoked.").WithHeader("WWW-Authenticate", "Bearer")
+func hold(ctx context.Context, tx pgx.Tx, caller auth.Identity, wanted *time.Time) (createdBy *uuid.UUID,
+	until *time.Time, err error) {
+	refused := problem.New(problem.Unauthorized, "The API key has expired or was revoked.").WithHeader("WWW-Authenticate",
+		"Bearer")
 	if caller.SessionID != uuid.Nil {
 		role, err := store.New(tx).HoldUserSession(ctx, caller.SessionID)
 		if errors.Is(err, pgx.ErrNoRows) || err == nil && !slices.Contains(auth.Role(role).Scopes(), auth.Keys) {
@@ -229,7 +235,8 @@ func (b newKey) check(now time.Time) (expiresAt *time.Time, err error) {
 	var wrong []problem.Field
 	for i, s := range b.Scopes {
 		if first := slices.Index(b.Scopes, s); first < i {
-			wrong = append(wrong, problem.Field{Field: fmt.Sprintf("scopes[%d]", i), Message: fmt.Sprintf("is the same as scopes[%d]", first)})
+			wrong = append(wrong, problem.Field{Field: fmt.Sprintf("scopes[%d]", i),
+				Message: fmt.Sprintf("is the same as scopes[%d]", first)})
 		}
 	}
 	if b.ExpiresAt != nil {

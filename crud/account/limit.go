@@ -78,9 +78,11 @@ func Reserve(ctx context.Context, tx pgx.Tx, plans plan.Plans, r Resource, n int
 	case have+n <= limit:
 		return nil
 	case n == 1:
-		return problem.New(problem.LimitReached, fmt.Sprintf("The plan %s allows %d %s, and there are %d.", present, limit, r, have))
+		return problem.New(problem.LimitReached,
+			fmt.Sprintf("The plan %s allows %d %s, and there are %d.", present, limit, r, have))
 	default:
-		return problem.New(problem.LimitReached, fmt.Sprintf("The plan %s allows %d %s, there are %d, and this would add %d.", present, limit, r, have, n))
+		return problem.New(problem.LimitReached, fmt.Sprintf("The plan %s allows %d %s, there are %d, and this would add %d.",
+			present, limit, r, have, n))
 	}
 }
 
@@ -106,7 +108,8 @@ func allowanceOf(l plan.Limits) Allowance {
 		return &limit
 	}
 	return Allowance{
-		LeadMagnets: shown(l.LeadMagnets), StoredBytes: shown(l.StoredBytes), GenericLinks: shown(l.GenericLinks), AccessLinks: shown(l.AccessLinks),
-		Keys: maxKeys,
+		LeadMagnets: shown(l.LeadMagnets), StoredBytes: shown(l.StoredBytes), GenericLinks: shown(l.GenericLinks),
+		AccessLinks: shown(l.AccessLinks),
+		Keys:        maxKeys,
 	}
 }

@@ -90,11 +90,14 @@ func (s *Self) show(ctx context.Context, tx pgx.Tx, row store.Account) (Account,
 	}
 	shown := Account{
 		ID: row.ID, Name: row.Name, Plan: Plan(row.Plan), CreatedAt: api.TimeOf(row.CreatedAt),
-		NotifyEmail: row.NotifyEmail, Confirmed: row.NotifyEmail != nil && row.NotifyConfirmedAt != nil, Notify: notify(row.Notify), Readings: notify(row.ReadingNotices), Weekly: row.WeeklyReport, BrandColor: row.BrandColor,
+		NotifyEmail: row.NotifyEmail, Confirmed: row.NotifyEmail != nil && row.NotifyConfirmedAt != nil,
+		Notify: notify(row.Notify), Readings: notify(row.ReadingNotices),
+		Weekly: row.WeeklyReport, BrandColor: row.BrandColor,
 		BrandFont: font(row.BrandFont), Language: (*locale.Language)(row.Language), Timezone: row.Timezone,
 		Limits: allowanceOf(limitsOf(s.plans, Plan(row.Plan))),
 		Usage: Usage{
-			LeadMagnets: usage.LeadMagnets, StoredBytes: usage.StoredBytes, GenericLinks: usage.GenericLinks, AccessLinks: usage.AccessLinks, Keys: usage.Keys,
+			LeadMagnets: usage.LeadMagnets, StoredBytes: usage.StoredBytes, GenericLinks: usage.GenericLinks,
+			AccessLinks: usage.AccessLinks, Keys: usage.Keys,
 			EventsThisMonth: events.Events,
 		},
 	}
@@ -134,7 +137,8 @@ func (s *Self) mayAsk(ctx context.Context, to email.Address) error {
 		return fmt.Errorf("change account: %w", err)
 	}
 	if wait > 0 {
-		return problem.New(problem.RateLimited, "notify_email would be sent too many mails that ask to confirm it. Wait for the time that Retry-After gives, in seconds.").RetryAfter(wait)
+		return problem.New(problem.RateLimited,
+			"notify_email would be sent too many mails that ask to confirm it. Wait for the time that Retry-After gives, in seconds.").RetryAfter(wait)
 	}
 	return nil
 }
@@ -189,7 +193,8 @@ func (s *Self) update(ctx context.Context, in *updateInput) (*api.Answer[Account
 	}
 	if b.Timezone != nil {
 		if _, err := timezone.Load(*b.Timezone); err != nil {
-			return nil, problem.Invalid(problem.Field{Field: "timezone", Message: "must be the IANA name of a time zone, such as Europe/Berlin"})
+			return nil, problem.Invalid(problem.Field{Field: "timezone",
+				Message: "must be the IANA name of a time zone, such as Europe/Berlin"})
 		}
 	}
 	if b.Name != nil {
@@ -203,9 +208,11 @@ func (s *Self) update(ctx context.Context, in *updateInput) (*api.Answer[Account
 	var shown Account
 	err := s.deps.Postgres.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
 		row, err := store.New(tx).UpdateAccount(ctx, store.UpdateAccountParams{
-			Notify: (*string)(b.Notify), ReadingNotices: (*string)(b.Readings), WeeklyReport: b.Weekly, SetNotifyEmail: b.NotifyEmail.Given, NotifyEmail: b.NotifyEmail.Value,
+			Notify: (*string)(b.Notify), ReadingNotices: (*string)(b.Readings), WeeklyReport: b.Weekly,
+			SetNotifyEmail: b.NotifyEmail.Given, NotifyEmail: b.NotifyEmail.Value,
 			SetBrandColor: b.BrandColor.Given, BrandColor: b.BrandColor.Value,
-			Name: b.Name, BrandFont: (*string)(b.BrandFont), SetLanguage: b.Language.Given, Language: (*string)(b.Language.Value), Timezone: b.Timezone,
+			Name: b.Name, BrandFont: (*string)(b.BrandFont), SetLanguage: b.Language.Given,
+			Language: (*string)(b.Language.Value), Timezone: b.Timezone,
 		})
 		if err != nil {
 			return err
@@ -231,7 +238,8 @@ func (s *Self) getKey(ctx context.Context, in *keyInput) (*api.Answer[APIKey], e
 		row, err = store.New(tx).GetKey(ctx, in.ID)
 		return err
 	})
-	if errors.Is(err, pgx.ErrNoRows) || err == nil && (row.RevokedAt != nil || row.ExpiresAt != nil && !row.ExpiresAt.After(time.Now())) {
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && (row.RevokedAt != nil || row.ExpiresAt != nil &&
+		!row.ExpiresAt.After(time.Now())) {
 		return nil, problem.Missing("working key")
 	}
 	if err != nil {
@@ -239,6 +247,7 @@ func (s *Self) getKey(ctx context.Context, in *keyInput) (*api.Answer[APIKey], e
 	}
 	return api.OK(APIKey{
 		ID: row.ID, Name: row.Name, Prefix: row.Prefix, Scopes: scopesOf(row.Scopes), CreatedBy: row.CreatedBy,
-		CreatedAt: api.TimeOf(row.CreatedAt), ExpiresAt: api.OptionalTime(row.ExpiresAt), LastUsedAt: api.OptionalTime(row.LastUsedAt),
+		CreatedAt: api.TimeOf(row.CreatedAt), ExpiresAt: api.OptionalTime(row.ExpiresAt),
+		LastUsedAt: api.OptionalTime(row.LastUsedAt),
 	}), nil
 }

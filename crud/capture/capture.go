@@ -143,7 +143,8 @@ func (c *Capture) takeMail(ctx context.Context, a email.Address) (wait time.Dura
 	return wait, nil
 }
 
-func (c *Capture) submit(ctx context.Context, tx pgx.Tx, link store.GenericLink, f Form, address email.Address, mayMail bool) (Outcome, error) {
+func (c *Capture) submit(ctx context.Context, tx pgx.Tx, link store.GenericLink, f Form, address email.Address,
+	mayMail bool) (Outcome, error) {
 	q, now := store.New(tx), c.deps.Now()
 	first, err := c.record(ctx, tx, link, f, address, now)
 	if err != nil {
@@ -186,7 +187,8 @@ func (c *Capture) notify(ctx context.Context, tx pgx.Tx, submission uuid.UUID) e
 
 // record adds the submission of an address, or to it what it lacks, and reports whether it is the
 // first.
-func (c *Capture) record(ctx context.Context, tx pgx.Tx, link store.GenericLink, f Form, address email.Address, now time.Time) (first bool, err error) {
+func (c *Capture) record(ctx context.Context, tx pgx.Tx, link store.GenericLink, f Form, address email.Address,
+	now time.Time) (first bool, err error) {
 	q := store.New(tx)
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -220,7 +222,8 @@ func (c *Capture) record(ctx context.Context, tx pgx.Tx, link store.GenericLink,
 			return false, fmt.Errorf("take submission: %w", err)
 		}
 		err = q.RepeatSubmission(ctx, store.RepeatSubmissionParams{
-			ID: s.ID, Name: p.Name, VerificationRequired: p.VerificationRequired, ConsentText: p.ConsentText, PrivacyURL: p.PrivacyURL, ConsentedAt: p.ConsentedAt,
+			ID: s.ID, Name: p.Name, VerificationRequired: p.VerificationRequired, ConsentText: p.ConsentText,
+			PrivacyURL: p.PrivacyURL, ConsentedAt: p.ConsentedAt,
 		})
 		if err != nil {
 			return false, fmt.Errorf("repeat submission: %w", err)
@@ -241,7 +244,8 @@ func (c *Capture) record(ctx context.Context, tx pgx.Tx, link store.GenericLink,
 // to a page of the owner's instead. The link is new each time, since the next to type the address
 // may be someone else; the mailbox's own link is only in the mail. Links of a form do not count for
 // a submission that was verified.
-func (c *Capture) formAccess(ctx context.Context, tx pgx.Tx, link store.GenericLink, s store.Submission, f Form, mayMail bool) (string, error) {
+func (c *Capture) formAccess(ctx context.Context, tx pgx.Tx, link store.GenericLink, s store.Submission, f Form,
+	mayMail bool) (string, error) {
 	own, err := c.mailboxAccess(ctx, tx, link, s, f.Bot)
 	if err != nil {
 		return "", err
@@ -262,7 +266,8 @@ func (c *Capture) formAccess(ctx context.Context, tx pgx.Tx, link store.GenericL
 	if err != nil {
 		return "", err
 	}
-	p := store.InsertFormLinkParams{ID: id, TokenHash: t.Hash, TokenSealed: t.Sealed, TokenKey: t.Key, MailboxLinkID: own.ID}
+	p := store.InsertFormLinkParams{ID: id, TokenHash: t.Hash, TokenSealed: t.Sealed,
+		TokenKey: t.Key, MailboxLinkID: own.ID}
 	if !s.Verified {
 		p.SubmissionID = &s.ID
 	}
@@ -280,7 +285,8 @@ type mailboxLink struct {
 
 // mailboxAccess returns the link of a submission that only its mailbox receives, which it makes if
 // there is none yet. The submission's row is locked, so that there is only one.
-func (c *Capture) mailboxAccess(ctx context.Context, tx pgx.Tx, link store.GenericLink, s store.Submission, bot bool) (mailboxLink, error) {
+func (c *Capture) mailboxAccess(ctx context.Context, tx pgx.Tx, link store.GenericLink, s store.Submission,
+	bot bool) (mailboxLink, error) {
 	var expiresAt *time.Time
 	now := c.deps.Now()
 	if link.AccessDays != nil {
@@ -313,7 +319,8 @@ func (c *Capture) mailboxAccess(ctx context.Context, tx pgx.Tx, link store.Gener
 		return mailboxLink{}, fmt.Errorf("add access link: %w", err)
 	}
 	err = webhook.Emit(ctx, tx, c.deps.Tokens, s.AccountID, webhook.LinkCreated{
-		Link: webhook.LinkOf(a), URL: c.accessURL(t.Text), ExpiresAt: api.OptionalTime(a.ExpiresAt), Bot: bot, CreatedAt: api.TimeOf(a.CreatedAt),
+		Link: webhook.LinkOf(a), URL: c.accessURL(t.Text), ExpiresAt: api.OptionalTime(a.ExpiresAt), Bot: bot,
+		CreatedAt: api.TimeOf(a.CreatedAt),
 	})
 	if err != nil {
 		return mailboxLink{}, fmt.Errorf("emit webhook event: %w", err)
@@ -321,13 +328,15 @@ func (c *Capture) mailboxAccess(ctx context.Context, tx pgx.Tx, link store.Gener
 	return mailboxLink{a, t.Text}, nil
 }
 
-func (c *Capture) mailDocument(ctx context.Context, tx pgx.Tx, link store.GenericLink, a mailboxLink, language locale.Language) error {
+func (c *Capture) mailDocument(ctx context.Context, tx pgx.Tx, link store.GenericLink, a mailboxLink,
+	language locale.Language) error {
 	title, err := store.New(tx).OfferTitle(ctx, link.ID)
 	if err != nil {
 		return fmt.Errorf("read title: %w", err)
 	}
 	err = c.deps.Mail.Send(ctx, tx, mail.Message{
-		Kind: mail.KindDocument, AccountID: a.AccountID, To: a.Email, URL: c.accessURL(a.token), Title: title, LeadMagnetID: a.LeadMagnetID, Language: language,
+		Kind: mail.KindDocument, AccountID: a.AccountID, To: a.Email, URL: c.accessURL(a.token), Title: title,
+		LeadMagnetID: a.LeadMagnetID, Language: language,
 	})
 	if err != nil {
 		return fmt.Errorf("mail the document's link: %w", err)

@@ -29,7 +29,8 @@ func (c *Config) BeforeApply() error {
 // Validate returns every problem of the settings.
 func (c Config) Validate() error {
 	if c.Forms < 1 || c.Forms > maxCount {
-		return config.Invalid("--capture-forms-per-hour", "is out of range", fmt.Sprintf("give a number from 1 to %d", maxCount))
+		return config.Invalid("--capture-forms-per-hour", "is out of range",
+			fmt.Sprintf("give a number from 1 to %d", maxCount))
 	}
 	return nil
 }

@@ -39,7 +39,8 @@ func run() error {
 			return err
 		}
 	}
-	npm := exec.Command("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund") //nolint:noctx // a person waits for it, and can interrupt it
+	npm := exec.Command("npm", "ci", "--ignore-scripts", "--no-audit",
+		"--no-fund") //nolint:noctx // a person waits for it, and can interrupt it
 	npm.Dir, npm.Stdout, npm.Stderr = dir, os.Stdout, os.Stderr
 	if err := npm.Run(); err != nil {
 		return fmt.Errorf("install %s: %w", packageName, err)
@@ -54,7 +55,8 @@ func run() error {
 		return err
 	}
 	slices.Sort(domains)
-	text := fmt.Sprintf("# %s %s, %s. Made by gen; do not edit.\n%s\n", packageName, about.Version, about.License, strings.Join(slices.Compact(domains), "\n"))
+	text := fmt.Sprintf("# %s %s, %s. Made by gen; do not edit.\n%s\n", packageName, about.Version, about.License,
+		strings.Join(slices.Compact(domains), "\n"))
 	return os.WriteFile("disposable/domains.txt", []byte(text), 0o600)
 }
 

@@ -52,7 +52,8 @@ type Origin struct {
 // ReadForm returns the form of a request's values.
 func ReadForm(values url.Values) Form {
 	return Form{
-		Email: strings.TrimSpace(values.Get(FieldEmail)), Name: source.Text(strings.Join(strings.Fields(values.Get(FieldName)), " "), maxForm),
+		Email:  strings.TrimSpace(values.Get(FieldEmail)),
+		Name:   source.Text(strings.Join(strings.Fields(values.Get(FieldName)), " "), maxForm),
 		Agreed: values.Get(FieldConsent) != "", Seen: values.Get(FieldSeen), Trap: values.Get(FieldTrap),
 		Origin: Origin{source.CampaignOf(values), source.Referrer(values.Get(FieldReferrer), maxReferrer)},
 	}
@@ -66,7 +67,8 @@ func ReadOrigin(query, referrer string) Origin {
 
 // isSeen reports whether a character shows something, so that a name of it is one.
 func isSeen(r rune) bool {
-	return unicode.In(r, unicode.L, unicode.N, unicode.P, unicode.S) && !strings.ContainsRune("\u115f\u1160\u2800\u3164\uffa0", r)
+	return unicode.In(r, unicode.L, unicode.N, unicode.P, unicode.S) &&
+		!strings.ContainsRune("\u115f\u1160\u2800\u3164\uffa0", r)
 }
 
 // Invalid is the error of a form that cannot be taken: what is wrong, by field, as keys of the

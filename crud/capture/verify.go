@@ -58,7 +58,8 @@ type Verification struct {
 }
 
 func (c *Capture) seen(v store.Verification, mailbox, slug string, link uuid.UUID) Verification {
-	out := Verification{Email: v.Email, Slug: slug, Attempts: maxAttempts - int(v.Attempts), Ends: v.ExpiresAt, row: v, mailbox: mailbox, genericID: link}
+	out := Verification{Email: v.Email, Slug: slug, Attempts: maxAttempts - int(v.Attempts), Ends: v.ExpiresAt, row: v,
+		mailbox: mailbox, genericID: link}
 	switch {
 	case v.UsedAt != nil:
 		out.State = Used
@@ -98,7 +99,8 @@ func (c *Capture) ByLink(ctx context.Context, link string) (Verification, error)
 	return c.seen(row.Verification, row.Mailbox, row.Slug, row.GenericLinkID), nil
 }
 
-func (c *Capture) beginVerification(ctx context.Context, tx pgx.Tx, link store.GenericLink, s store.Submission, f Form, typed string, now time.Time) (page string, err error) {
+func (c *Capture) beginVerification(ctx context.Context, tx pgx.Tx, link store.GenericLink, s store.Submission, f Form,
+	typed string, now time.Time) (page string, err error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return "", fmt.Errorf("make id: %w", err)
@@ -106,8 +108,10 @@ func (c *Capture) beginVerification(ctx context.Context, tx pgx.Tx, link store.G
 	secrets := proof.New(c.keys()[0])
 	ends := now.Add(c.config.VerificationTime)
 	err = store.New(tx).InsertVerification(ctx, store.InsertVerificationParams{
-		ID: id, AccountID: s.AccountID, SubmissionID: s.ID, Email: typed, PageHash: proof.Hash(secrets.Page), LinkHash: proof.Hash(secrets.Link),
-		CodeHash: proof.CodeHash(secrets.Page, secrets.Code), SentAt: now, ExpiresAt: ends, Language: string(cmp.Or(f.Language, locale.English)),
+		ID: id, AccountID: s.AccountID, SubmissionID: s.ID, Email: typed, PageHash: proof.Hash(secrets.Page),
+		LinkHash: proof.Hash(secrets.Link),
+		CodeHash: proof.CodeHash(secrets.Page, secrets.Code), SentAt: now, ExpiresAt: ends,
+		Language: string(cmp.Or(f.Language, locale.English)),
 	})
 	if err != nil {
 		return "", fmt.Errorf("add verification: %w", err)
@@ -117,13 +121,15 @@ func (c *Capture) beginVerification(ctx context.Context, tx pgx.Tx, link store.G
 
 // mailSecrets goes to the address of the first submission: a later one differs from it in case
 // alone.
-func (c *Capture) mailSecrets(ctx context.Context, tx pgx.Tx, link, account uuid.UUID, to string, s proof.Secrets, ends time.Time, language locale.Language) error {
+func (c *Capture) mailSecrets(ctx context.Context, tx pgx.Tx, link, account uuid.UUID, to string, s proof.Secrets,
+	ends time.Time, language locale.Language) error {
 	title, err := store.New(tx).OfferTitle(ctx, link)
 	if err != nil {
 		return fmt.Errorf("read title: %w", err)
 	}
 	err = c.deps.Mail.Send(ctx, tx, mail.Message{
-		Kind: mail.KindConfirm, AccountID: account, To: to, URL: c.deps.Site + web.ConfirmPath(s.Link), Code: s.Code, ExpiresAt: ends, Title: title, Language: language,
+		Kind: mail.KindConfirm, AccountID: account, To: to, URL: c.deps.Site + web.ConfirmPath(s.Link), Code: s.Code,
+		ExpiresAt: ends, Title: title, Language: language,
 	})
 	if err != nil {
 		return fmt.Errorf("mail the verification: %w", err)
@@ -164,7 +170,8 @@ func (c *Capture) Try(ctx context.Context, page, typed string) (Outcome, Verific
 	err = c.deps.Postgres.Account(ctx, v.row.AccountID, func(tx pgx.Tx) error {
 		out = Outcome{}
 		// The try is counted whatever comes of it, so a wrong code commits.
-		tried, err := store.New(tx).TryCode(ctx, store.TryCodeParams{ID: v.row.ID, MaxAttempts: maxAttempts, Now: c.deps.Now(), UsedSince: c.deps.Now().Add(-repeats)})
+		tried, err := store.New(tx).TryCode(ctx, store.TryCodeParams{ID: v.row.ID, MaxAttempts: maxAttempts,
+			Now: c.deps.Now(), UsedSince: c.deps.Now().Add(-repeats)})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}
@@ -212,7 +219,8 @@ func (c *Capture) complete(ctx context.Context, tx pgx.Tx, v Verification) (Outc
 	}
 	if changed > 0 {
 		err := webhook.Emit(ctx, tx, c.deps.Tokens, s.AccountID, webhook.FormVerified{
-			SubmissionID: s.ID, GenericLinkID: link.ID, LeadMagnetID: link.LeadMagnetID, Email: s.Email, Name: s.Name, VerifiedAt: api.TimeOf(now),
+			SubmissionID: s.ID, GenericLinkID: link.ID, LeadMagnetID: link.LeadMagnetID, Email: s.Email, Name: s.Name,
+			VerifiedAt: api.TimeOf(now),
 		})
 		if err != nil {
 			return Outcome{}, fmt.Errorf("tell webhooks: %w", err)
@@ -230,7 +238,8 @@ func (c *Capture) complete(ctx context.Context, tx pgx.Tx, v Verification) (Outc
 
 // verifiedAccess returns the mailbox's link of a submission that is verified. Links that forms gave
 // before do not count for it any more: they were given to whoever typed the address.
-func (c *Capture) verifiedAccess(ctx context.Context, tx pgx.Tx, link store.GenericLink, s store.Submission) (mailboxLink, error) {
+func (c *Capture) verifiedAccess(ctx context.Context, tx pgx.Tx, link store.GenericLink,
+	s store.Submission) (mailboxLink, error) {
 	own, err := c.mailboxAccess(ctx, tx, link, s, false)
 	if err != nil {
 		return own, err
@@ -270,12 +279,14 @@ func (c *Capture) Resend(ctx context.Context, page string) (sent bool, v Verific
 	secrets := proof.Again(c.keys(), page, v.row.LinkHash)
 	err = c.deps.Postgres.Account(ctx, v.row.AccountID, func(tx pgx.Tx) error {
 		counted, err := store.New(tx).ResendVerification(ctx, store.ResendVerificationParams{
-			ID: v.row.ID, Now: now, MaxMails: maxMails, SentBefore: now.Add(-mailPause), LinkHash: proof.Hash(secrets.Link), CodeHash: proof.CodeHash(page, secrets.Code),
+			ID: v.row.ID, Now: now, MaxMails: maxMails, SentBefore: now.Add(-mailPause), LinkHash: proof.Hash(secrets.Link),
+			CodeHash: proof.CodeHash(page, secrets.Code),
 		})
 		if sent = counted > 0; err != nil || !sent {
 			return err
 		}
-		return c.mailSecrets(ctx, tx, v.genericID, v.row.AccountID, v.mailbox, secrets, v.row.ExpiresAt, locale.Language(v.row.Language))
+		return c.mailSecrets(ctx, tx, v.genericID, v.row.AccountID, v.mailbox, secrets, v.row.ExpiresAt,
+			locale.Language(v.row.Language))
 	})
 	if err != nil {
 		return false, v, fmt.Errorf("send mail again: %w", err)

@@ -39,7 +39,8 @@ func (d *Dashboard) deleteAccess(v *frame.Visit) error {
 
 // deleteSubmission deletes a form that the reader sent.
 func (d *Dashboard) deleteSubmission(v *frame.Visit) error {
-	if _, err := frame.Send[frame.Nothing](v, http.MethodDelete, "/api/v1/submissions/"+url.PathEscape(v.R.PathValue("submission")), nil, nil); err != nil {
+	if _, err := frame.Send[frame.Nothing](v, http.MethodDelete,
+		"/api/v1/submissions/"+url.PathEscape(v.R.PathValue("submission")), nil, nil); err != nil {
 		return err
 	}
 	return v.Redirect("/dashboard/readers/" + url.PathEscape(v.R.PathValue("access_link_id")) + "#forms")
@@ -63,7 +64,8 @@ func (d *Dashboard) exportReader(v *frame.Visit) error {
 	if err != nil {
 		return err
 	}
-	document, err := frame.Send[json.RawMessage](v, http.MethodPost, "/api/v1/people/export", map[string]any{"email": address}, nil)
+	document, err := frame.Send[json.RawMessage](v, http.MethodPost, "/api/v1/people/export",
+		map[string]any{"email": address}, nil)
 	if err != nil {
 		return err
 	}

@@ -66,7 +66,8 @@ var screens = []string{"overview", "new", "magnet", "edit", "shares", "people", 
 // styles are the style sheets of screens that several have, but not all: screens carry their
 // styles.
 var styles = map[string][]string{
-	"overview": {"tiles.css", "now.css", frame.Cards}, "magnet": {"tiles.css"}, "live": {"now.css"}, "people": {frame.Cards}, "shares": {frame.Cards},
+	"overview": {"tiles.css", "now.css", frame.Cards}, "magnet": {"tiles.css"}, "live": {"now.css"},
+	"people": {frame.Cards}, "shares": {frame.Cards},
 }
 
 // formScreens are those whose forms are made of the parts of the frame.

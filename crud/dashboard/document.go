@@ -49,7 +49,8 @@ func (d *Dashboard) edit(v *frame.Visit) error { return d.showEdit(v, http.Statu
 
 func (d *Dashboard) showEdit(v *frame.Visit, status int, sent editForms) error {
 	var (
-		data  = editData{Self: magnetSelf(v), Saved: v.R.URL.Query().Has("saved"), UploadTo: v.UploadTo(magnetSelf(v) + "/file"), Upload: sent.upload, Remove: sent.remove}
+		data = editData{Self: magnetSelf(v), Saved: v.R.URL.Query().Has("saved"),
+			UploadTo: v.UploadTo(magnetSelf(v) + "/file"), Upload: sent.upload, Remove: sent.remove}
 		group errgroup.Group
 	)
 	group.Go(func() (err error) {
@@ -72,14 +73,16 @@ func (d *Dashboard) showEdit(v *frame.Visit, status int, sent editForms) error {
 		data.Edit = *sent.edit
 	}
 	data.Remove.ID = "delete"
-	return v.ShowStatus(d.screens["edit"], status, frame.Screen{Title: v.Say("magnet.edit") + " – " + data.Magnet.Title, Nav: frame.Overview, Data: data})
+	return v.ShowStatus(d.screens["edit"], status, frame.Screen{Title: v.Say("magnet.edit") + " – " + data.Magnet.Title,
+		Nav: frame.Overview, Data: data})
 }
 
 // magnetValues are the fields of the form that changes a lead magnet.
 func magnetValues(m *client.LeadMagnet) url.Values {
 	q := url.Values{"title": {m.Title}, "etag": {m.ETag}}
 	for name, value := range map[string]*string{
-		"description": m.Description, "author": m.Author, "author_about": m.AuthorAbout, "end_text": m.EndText, "end_button": m.EndButton, "end_url": m.EndURL,
+		"description": m.Description, "author": m.Author, "author_about": m.AuthorAbout, "end_text": m.EndText,
+		"end_button": m.EndButton, "end_url": m.EndURL,
 	} {
 		if value != nil {
 			q.Set(name, *value)
@@ -127,7 +130,8 @@ func (d *Dashboard) editMagnet(v *frame.Visit) error {
 
 // switchMagnet switches a lead magnet on or off.
 func (d *Dashboard) switchMagnet(v *frame.Visit) error {
-	if _, err := frame.Send[client.LeadMagnet](v, http.MethodPatch, magnetPath(v), map[string]any{"is_active": v.R.PostFormValue("is_active") == "true"}, nil); err != nil {
+	if _, err := frame.Send[client.LeadMagnet](v, http.MethodPatch, magnetPath(v),
+		map[string]any{"is_active": v.R.PostFormValue("is_active") == "true"}, nil); err != nil {
 		return err
 	}
 	return v.Redirect(magnetSelf(v) + "/edit?saved=1")
@@ -140,7 +144,8 @@ func (d *Dashboard) uploadVersion(v *frame.Visit) error {
 		return err
 	}
 	if file == nil {
-		return d.showEdit(v, http.StatusUnprocessableEntity, editForms{upload: frame.Form{Wrong: map[string]string{"file": v.Say("new.file.choose")}}})
+		return d.showEdit(v, http.StatusUnprocessableEntity,
+			editForms{upload: frame.Form{Wrong: map[string]string{"file": v.Say("new.file.choose")}}})
 	}
 	if err := upload(v, v.R.PathValue("id"), file); err != nil {
 		_ = in.Drain() // the screen says what is wrong with the file
@@ -159,7 +164,9 @@ func (d *Dashboard) deleteMagnet(v *frame.Visit) error {
 		return err
 	}
 	if v.R.PostFormValue("confirm") != m.Title {
-		return d.showEdit(v, http.StatusUnprocessableEntity, editForms{remove: frame.Form{Values: v.R.PostForm, Wrong: map[string]string{"confirm": v.Say("magnet.delete.wrong")}}})
+		return d.showEdit(v, http.StatusUnprocessableEntity,
+			editForms{remove: frame.Form{Values: v.R.PostForm,
+				Wrong: map[string]string{"confirm": v.Say("magnet.delete.wrong")}}})
 	}
 	if _, err := frame.Send[frame.Nothing](v, http.MethodDelete, magnetPath(v)+"?cascade=true", nil, nil); err != nil {
 		return err

@@ -19,9 +19,11 @@ func (d *Dashboard) eraseReader(v *frame.Visit) error {
 		return err
 	}
 	if typed, err := email.Parse(v.R.PostFormValue("confirm")); err != nil || typed.Key != email.Key(address) {
-		return d.showReader(v, http.StatusUnprocessableEntity, frame.Form{ID: erasureForm, Values: v.R.PostForm, Wrong: map[string]string{"confirm": v.Say("reader.erase.wrong")}}, nil)
+		return d.showReader(v, http.StatusUnprocessableEntity, frame.Form{ID: erasureForm, Values: v.R.PostForm,
+			Wrong: map[string]string{"confirm": v.Say("reader.erase.wrong")}}, nil)
 	}
-	done, err := frame.Send[person.PersonErasure](v, http.MethodPost, "/api/v1/people/erase", map[string]any{"email": address}, nil)
+	done, err := frame.Send[person.PersonErasure](v, http.MethodPost, "/api/v1/people/erase",
+		map[string]any{"email": address}, nil)
 	if err != nil {
 		return err
 	}
@@ -46,7 +48,8 @@ func (d *Dashboard) erasure(v *frame.Visit) error {
 		return err
 	}
 	return v.Show(d.screens["erasure"], frame.Screen{Title: v.Say("erasure.title"), Nav: frame.Readers, Data: erasureData{
-		e, v.WhenOf(&e.ErasedAt), v.WhenOf(e.BlankedAt), v.WhenOf(&e.DueAt), v.WhenOf(&e.QueuesUntil), v.WhenOf(e.RecordsUntil), v.WhenOf(e.BackupsUntil),
+		e, v.WhenOf(&e.ErasedAt), v.WhenOf(e.BlankedAt), v.WhenOf(&e.DueAt), v.WhenOf(&e.QueuesUntil),
+		v.WhenOf(e.RecordsUntil), v.WhenOf(e.BackupsUntil),
 		v.Path("/dashboard/erasures/" + e.ID.String() + "/receipt"),
 	}})
 }

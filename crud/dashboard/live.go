@@ -51,7 +51,8 @@ func (d *Dashboard) live(v *frame.Visit) error {
 		return err
 	}
 	now.People = append(now.People, bots...)
-	return v.Show(d.screens["live"], frame.Screen{Title: v.Say("frame.nav.live"), Nav: frame.Live, AsOf: report.AsOf, Bots: report.ExcludedBots, Data: now})
+	return v.Show(d.screens["live"], frame.Screen{Title: v.Say("frame.nav.live"), Nav: frame.Live, AsOf: report.AsOf,
+		Bots: report.ExcludedBots, Data: now})
 }
 
 // fillCells marks the pages that those who read now have read since their sessions began.
@@ -71,7 +72,8 @@ func fillCells(v *frame.Visit, now *nowReading, report nowReport) error {
 		}
 	}
 	question := frame.Query{
-		ID: "cells", Metrics: []string{"page_views"}, Dimensions: []string{"access_link_id", "page"}, Filters: map[string][]any{"access_link_id": links}, Limit: 1000,
+		ID: "cells", Metrics: []string{"page_views"}, Dimensions: []string{"access_link_id", "page"},
+		Filters: map[string][]any{"access_link_id": links}, Limit: 1000,
 	}
 	rows, err := since(v, question, first, report.AsOf)
 	for _, r := range rows {
@@ -84,7 +86,8 @@ func fillCells(v *frame.Visit, now *nowReading, report nowReport) error {
 
 // since asks a question about the time from first until now.
 func since(v *frame.Visit, question frame.Query, first, asOf time.Time) ([]frame.Row, error) {
-	question.From, question.To = first.Truncate(time.Second).Format(time.RFC3339), asOf.Add(time.Minute).Truncate(time.Second).Format(time.RFC3339)
+	question.From, question.To = first.Truncate(time.Second).Format(time.RFC3339),
+		asOf.Add(time.Minute).Truncate(time.Second).Format(time.RFC3339)
 	question.Timezone = v.Period.Zone.String()
 	got, err := frame.Send[frame.Answers](v, http.MethodPost, "/api/v1/analytics/query", question, nil)
 	if err != nil || len(got.Data) == 0 {
@@ -107,7 +110,8 @@ func readingBots(v *frame.Visit, report nowReport, magnets map[string]client.Lea
 		return nil, err
 	}
 	rows, err := since(v, frame.Query{
-		ID: "bots", Metrics: []string{"events"}, Dimensions: []string{"access_link_id", "lead_magnet_id"}, Filters: map[string][]any{"bot": {true}}, IncludeBots: true, Limit: 100,
+		ID: "bots", Metrics: []string{"events"}, Dimensions: []string{"access_link_id", "lead_magnet_id"},
+		Filters: map[string][]any{"bot": {true}}, IncludeBots: true, Limit: 100,
 	}, first, report.AsOf)
 	if err != nil {
 		return nil, err

@@ -92,7 +92,8 @@ func askMagnet(v *frame.Visit, id string) (m magnetReports, err error) {
 	query.Set("lead_magnet_id", m.magnet.ID)
 	var group errgroup.Group
 	group.Go(func() (err error) {
-		m.links, err = frame.Get[client.Page[client.GenericLink]](v, linksPath, url.Values{"lead_magnet_id": {m.magnet.ID}, "per_page": {strconv.Itoa(maxLandings)}})
+		m.links, err = frame.Get[client.Page[client.GenericLink]](v, linksPath, url.Values{"lead_magnet_id": {m.magnet.ID},
+			"per_page": {strconv.Itoa(maxLandings)}})
 		return err
 	})
 	group.Go(func() (err error) {
@@ -106,7 +107,8 @@ func askMagnet(v *frame.Visit, id string) (m magnetReports, err error) {
 	group.Go(func() (err error) {
 		from := timezone.AddDays(v.Period.Last, -7*returnWeeks)
 		m.retention, err = frame.Get[retentionReport](v, "/api/v1/analytics/retention", url.Values{
-			"lead_magnet_id": {m.magnet.ID}, "by": {"week"}, "timezone": {v.Period.Zone.String()}, "from": {from.Format(time.DateOnly)}, "to": {v.Period.To()},
+			"lead_magnet_id": {m.magnet.ID}, "by": {"week"}, "timezone": {v.Period.Zone.String()},
+			"from": {from.Format(time.DateOnly)}, "to": {v.Period.To()},
 		})
 		return err
 	})
@@ -126,13 +128,15 @@ func askMagnet(v *frame.Visit, id string) (m magnetReports, err error) {
 func magnetQueries(v *frame.Visit, id string) []frame.Query {
 	return []frame.Query{
 		{ID: byTime, Metrics: overviewMetrics, Interval: v.Period.Interval(), Filters: ofMagnet(id)},
-		{ID: hours, Metrics: []string{"page_views"}, Dimensions: []string{"weekday", "hour_of_day"}, Filters: ofMagnet(id), Limit: 168, Alone: true},
+		{ID: hours, Metrics: []string{"page_views"}, Dimensions: []string{"weekday", "hour_of_day"},
+			Filters: ofMagnet(id), Limit: 168, Alone: true},
 	}
 }
 
 func breakdownQueries(id string) (list []frame.Query) {
 	for _, b := range breakdowns {
-		list = append(list, frame.Query{ID: b.dimension, Metrics: b.metrics, Dimensions: []string{b.dimension}, Filters: ofMagnet(id), Limit: 10, Alone: true})
+		list = append(list, frame.Query{ID: b.dimension, Metrics: b.metrics, Dimensions: []string{b.dimension},
+			Filters: ofMagnet(id), Limit: 10, Alone: true})
 	}
 	return list
 }
@@ -158,8 +162,10 @@ func (d *Dashboard) magnet(v *frame.Visit) error {
 	}
 	all := m.answers.Of(byTime)
 	data := magnetData{
-		Magnet: m.magnet, Self: "/dashboard/magnets/" + m.magnet.ID, Headline: headline(v, all.Totals), Published: v.R.URL.Query().Has("published"), Links: linkRows(v, m.links.Data),
-		Stopped: v.People("lead_magnet_id", m.magnet.ID, "finished", "false"), Finished: v.People("lead_magnet_id", m.magnet.ID, "finished", "true"),
+		Magnet: m.magnet, Self: "/dashboard/magnets/" + m.magnet.ID, Headline: headline(v, all.Totals),
+		Published: v.R.URL.Query().Has("published"), Links: linkRows(v, m.links.Data),
+		Stopped: v.People("lead_magnet_id", m.magnet.ID, "finished", "false"), Finished: v.People("lead_magnet_id",
+			m.magnet.ID, "finished", "true"),
 		Times: chart.Figure(whenRead(v, m.answers.Of(hours))), Empty: !all.Totals.HasAny("people"),
 	}
 	data.addFunnel(v, all.Totals)
@@ -186,10 +192,12 @@ func (d *Dashboard) magnet(v *frame.Visit) error {
 		data.Returns = chart.Figure(m.retention.chart(v))
 	}
 	for _, b := range breakdowns {
-		data.Breakdown = append(data.Breakdown, m.breakDown(v, m.divided.Of(b.dimension), b.dimension, b.key, b.none, b.metrics))
+		data.Breakdown = append(data.Breakdown, m.breakDown(v, m.divided.Of(b.dimension),
+			b.dimension, b.key, b.none, b.metrics))
 	}
 	return v.Show(d.screens["magnet"], frame.Screen{
-		Title: m.magnet.Title, Nav: frame.Overview, AsOf: m.answers.AsOf, Bots: m.answers.Bots, Periods: true, Compares: true, Data: data,
+		Title: m.magnet.Title, Nav: frame.Overview, AsOf: m.answers.AsOf, Bots: m.answers.Bots,
+		Periods: true, Compares: true, Data: data,
 	})
 }
 
@@ -229,7 +237,8 @@ func (m *magnetReports) course(v *frame.Visit, numbers []chart.Series) chart.Lin
 		case 1:
 			line.Marks = append(line.Marks, chart.Mark{At: at, Name: v.Say("magnet.version", "number", numbers[0])})
 		default:
-			line.Marks = append(line.Marks, chart.Mark{At: at, Name: v.Say("magnet.version", "number", numbers[n-1]+"–"+numbers[0])})
+			line.Marks = append(line.Marks,
+				chart.Mark{At: at, Name: v.Say("magnet.version", "number", numbers[n-1]+"–"+numbers[0])})
 		}
 	}
 	return line
@@ -244,7 +253,8 @@ func linksOf(v *frame.Visit, magnet string) string {
 
 func linkRows(v *frame.Visit, links []client.GenericLink) (list []linkRow) {
 	for _, l := range links {
-		row := linkRow{ID: "l" + l.ID, Title: l.Slug, URL: l.URL, Screen: v.Link("/dashboard/links/" + l.ID), Active: l.Active, Submissions: l.SubmissionCount}
+		row := linkRow{ID: "l" + l.ID, Title: l.Slug, URL: l.URL, Screen: v.Link("/dashboard/links/" + l.ID),
+			Active: l.Active, Submissions: l.SubmissionCount}
 		if l.Title != nil {
 			row.Title = *l.Title
 		}
@@ -253,7 +263,8 @@ func linkRows(v *frame.Visit, links []client.GenericLink) (list []linkRow) {
 	return list
 }
 
-func (m *magnetReports) breakDown(v *frame.Visit, a frame.Answer, dimension, key, none string, metrics []string) breakdown {
+func (m *magnetReports) breakDown(v *frame.Visit, a frame.Answer, dimension, key, none string,
+	metrics []string) breakdown {
 	b := breakdown{Title: v.Say(key), Name: v.Say(key + ".name")}
 	for _, metric := range metrics {
 		b.Metrics = append(b.Metrics, v.Figure(frame.Row{}, metric))
@@ -288,11 +299,13 @@ func (m *magnetReports) breakDown(v *frame.Visit, a frame.Answer, dimension, key
 }
 
 // weekdays are the keys of the days of a week.
-var weekdays = []string{"frame.day.1", "frame.day.2", "frame.day.3", "frame.day.4", "frame.day.5", "frame.day.6", "frame.day.7"}
+var weekdays = []string{"frame.day.1", "frame.day.2", "frame.day.3", "frame.day.4", "frame.day.5",
+	"frame.day.6", "frame.day.7"}
 
 // whenRead is the pages that were read by weekday and hour.
 func whenRead(v *frame.Visit, a frame.Answer) chart.Heat {
-	h := chart.Heat{Title: v.Say("magnet.when.title"), Name: v.Say("magnet.when.day"), Across: v.Say("magnet.when.hour"), Metric: "page_views"}
+	h := chart.Heat{Title: v.Say("magnet.when.title"), Name: v.Say("magnet.when.day"),
+		Across: v.Say("magnet.when.hour"), Metric: "page_views"}
 	for _, day := range weekdays {
 		h.Rows = append(h.Rows, v.Say(day))
 	}

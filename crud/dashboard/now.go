@@ -84,8 +84,9 @@ const (
 
 func readingNow(v *frame.Visit, report nowReport, magnets map[string]client.LeadMagnet, limit int) nowReading {
 	now := nowReading{
-		Readers: report.Readers, People: []nowPerson{}, AsOf: report.AsOf, Window: nowWindow.Milliseconds(), Compact: limit == maxGlance,
-		Stream: v.Path("/api/v1/analytics/live"), Screen: v.Path(livePath), Words: liveWords(v, limit == maxGlance),
+		Readers: report.Readers, People: []nowPerson{}, AsOf: report.AsOf, Window: nowWindow.Milliseconds(),
+		Compact: limit == maxGlance,
+		Stream:  v.Path("/api/v1/analytics/live"), Screen: v.Path(livePath), Words: liveWords(v, limit == maxGlance),
 	}
 	for _, r := range report.Data[:min(limit, len(report.Data))] {
 		p := nowPerson{
@@ -160,8 +161,10 @@ func liveWords(v *frame.Visit, compact bool) map[string]any {
 	}
 	return map[string]any{
 		"heading": v.Forms(heading), "more": v.Forms("live.more"),
-		"just_now": v.Say("live.just_now"), "ago": v.Say("live.ago"), "left": v.Say("live.left"), "page": v.Say("live.page"), "page_of": v.Say("live.page_of"),
-		"none": v.Say("live.none"), "then": v.Say("live.none.then"), "began": v.Say("live.began"), "bot": v.Say("live.bot"),
+		"just_now": v.Say("live.just_now"), "ago": v.Say("live.ago"), "left": v.Say("live.left"), "page": v.Say("live.page"),
+		"page_of": v.Say("live.page_of"),
+		"none":    v.Say("live.none"), "then": v.Say("live.none.then"),
+		"began": v.Say("live.began"), "bot": v.Say("live.bot"),
 		"connected": v.Say("live.connected"), "lost": v.Say("live.lost"), "title": v.Say("frame.nav.live"),
 	}
 }

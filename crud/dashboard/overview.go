@@ -24,7 +24,8 @@ func tilesOf(totals frame.Row) []metricOf {
 		second.metric = "reading_ms"
 	}
 	return []metricOf{
-		{"visitors", ""}, {"submissions", "submission_rate"}, second, {"people", ""}, {"people_finished", "people_finish_rate"}, {"people_downloaded", "people_download_rate"},
+		{"visitors", ""}, {"submissions", "submission_rate"}, second, {"people", ""},
+		{"people_finished", "people_finish_rate"}, {"people_downloaded", "people_download_rate"},
 	}
 }
 
@@ -38,7 +39,8 @@ var overviewMetrics = append(frame.FunnelMetrics(), "page_views", "reading_ms", 
 
 // seriesMetrics are those that the large chart can show.
 var seriesMetrics = []string{
-	"visitors", "submissions", "verified", "people", "people_finished", "people_downloaded", "page_views", "reading_ms", "submission_rate", "people_finish_rate",
+	"visitors", "submissions", "verified", "people", "people_finished", "people_downloaded", "page_views", "reading_ms",
+	"submission_rate", "people_finish_rate",
 	"people_download_rate", "median_page_ms",
 }
 
@@ -113,12 +115,14 @@ func (d *Dashboard) overview(v *frame.Visit) error {
 		return err
 	}
 	if magnets.Pagination.Total == 0 {
-		return v.Show(d.screens["overview"], frame.Screen{Title: v.Say("frame.nav.overview"), Nav: frame.Overview, Data: overviewData{New: true}})
+		return v.Show(d.screens["overview"], frame.Screen{Title: v.Say("frame.nav.overview"), Nav: frame.Overview,
+			Data: overviewData{New: true}})
 	}
 	all := answers.Of(byTime)
 	data := overviewData{
 		Headline: headline(v, all.Totals),
-		Now:      readingNow(v, now, byID(magnets.Data), maxGlance), Changes: frame.Changes(v, answers), More: magnets.Pagination.Total - int64(len(magnets.Data)),
+		Now:      readingNow(v, now, byID(magnets.Data), maxGlance), Changes: frame.Changes(v, answers),
+		More: magnets.Pagination.Total - int64(len(magnets.Data)),
 	}
 	if sort := v.R.URL.Query().Get("sort"); slices.Contains(magnetMetrics, sort) {
 		data.Sort = sort
@@ -131,7 +135,8 @@ func (d *Dashboard) overview(v *frame.Visit) error {
 		data.addSeries(v, all)
 	}
 	return v.Show(d.screens["overview"], frame.Screen{
-		Title: v.Say("frame.nav.overview"), Nav: frame.Overview, AsOf: answers.AsOf, Bots: answers.Bots, Periods: true, Compares: true, Data: data,
+		Title: v.Say("frame.nav.overview"), Nav: frame.Overview, AsOf: answers.AsOf, Bots: answers.Bots,
+		Periods: true, Compares: true, Data: data,
 	})
 }
 
@@ -154,7 +159,8 @@ func headline(v *frame.Visit, totals frame.Row) frame.Sentence {
 	if !(rate.Value > 0) {
 		return v.Sentence("overview.headline", "n", int64(readers.Value), "readers", &readers, "period", v.Period.Words())
 	}
-	return v.Sentence("overview.headline.end", "n", int64(readers.Value), "readers", &readers, "period", v.Period.Words(), "rate", &rate)
+	return v.Sentence("overview.headline.end", "n", int64(readers.Value), "readers", &readers, "period",
+		v.Period.Words(), "rate", &rate)
 }
 
 const tilesTable = "numbers"
@@ -166,7 +172,8 @@ func overviewTiles(v *frame.Visit, all frame.Answer, magnet string) (list []tile
 		now, _ := all.Series(t.metric)
 		figure := v.Figure(all.Totals, t.metric)
 		figure.URL = behind(v, t.metric, magnet)
-		one := tile{Figure: figure, Spark: chart.Picture(chart.Spark{Title: v.Period.By(figure.Label), Behind: tilesTable, Values: now})}
+		one := tile{Figure: figure,
+			Spark: chart.Picture(chart.Spark{Title: v.Period.By(figure.Label), Behind: tilesTable, Values: now})}
 		if t.rate != "" {
 			rate := v.Figure(all.Totals, t.rate)
 			one.Rate = &rate
@@ -190,7 +197,8 @@ func (o *overviewData) addSeries(v *frame.Visit, all frame.Answer) {
 	if q.Get("second") == "none" {
 		second = ""
 	}
-	o.Metrics, o.Second = options(v, all.Totals, first), append([]option{{"none", v.Say("overview.nothing"), second == ""}}, options(v, all.Totals, second)...)
+	o.Metrics, o.Second = options(v, all.Totals, first),
+		append([]option{{"none", v.Say("overview.nothing"), second == ""}}, options(v, all.Totals, second)...)
 	line := seriesOf(v, all, first)
 	if second != "" && second != first {
 		other := seriesOf(v, all, second)
@@ -229,7 +237,8 @@ func options(v *frame.Visit, totals frame.Row, selected string) (list []option) 
 func seriesOf(v *frame.Visit, a frame.Answer, metric string) chart.Line {
 	now, before := a.Series(metric)
 	l := chart.Line{
-		Title: v.Period.By(v.Label(metric)), Labels: a.Times(v.Period), Step: v.Period.Interval(), First: a.First(v.Period), Partial: a.Unfinished(), Format: v.Figure(a.Totals, metric).Format,
+		Title: v.Period.By(v.Label(metric)), Labels: a.Times(v.Period), Step: v.Period.Interval(), First: a.First(v.Period),
+		Partial: a.Unfinished(), Format: v.Figure(a.Totals, metric).Format,
 		Series: []chart.Series{{Name: v.Short(metric), Metric: metric, Values: now}},
 	}
 	if slices.ContainsFunc(before, func(n float64) bool { return !math.IsNaN(n) }) {
@@ -255,14 +264,18 @@ func (o *overviewData) addMagnets(v *frame.Visit, magnets []client.LeadMagnet, a
 	for _, m := range magnets {
 		r, found := byID[m.ID]
 		if !found {
-			r = frame.Row{"people": 0.0, "visitors": 0.0, "submissions": 0.0, "verified": 0.0, "people_finished": 0.0, "people_downloaded": 0.0}
+			r = frame.Row{"people": 0.0, "visitors": 0.0, "submissions": 0.0, "verified": 0.0,
+				"people_finished": 0.0, "people_downloaded": 0.0}
 		}
-		row := magnetRow{Title: m.Title, URL: v.Link("/dashboard/magnets/" + m.ID), Active: m.IsActive, order: r.Number(order)}
+		row := magnetRow{Title: m.Title, URL: v.Link("/dashboard/magnets/" + m.ID),
+			Active: m.IsActive, order: r.Number(order)}
 		for _, metric := range magnetMetrics {
 			row.Numbers = append(row.Numbers, v.Figure(r, metric))
 		}
-		row.Funnel = chart.Picture(chart.Funnel{Title: v.Say("overview.funnel_of", "title", m.Title), Small: true, Steps: frame.FunnelOf(r, v.Label).Steps})
+		row.Funnel = chart.Picture(chart.Funnel{Title: v.Say("overview.funnel_of", "title", m.Title), Small: true,
+			Steps: frame.FunnelOf(r, v.Label).Steps})
 		o.Magnets = append(o.Magnets, row)
 	}
-	slices.SortStableFunc(o.Magnets, func(a, b magnetRow) int { return cmp.Compare(b.order, a.order) }) // numbers that are not there come last
+	// numbers that are not there come last
+	slices.SortStableFunc(o.Magnets, func(a, b magnetRow) int { return cmp.Compare(b.order, a.order) })
 }

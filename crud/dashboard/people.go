@@ -72,7 +72,8 @@ type scoreOf struct {
 
 // sorts are the orders of the list, as the API names them.
 var sorts = []struct{ value, key string }{
-	{"-last_seen_at", "people.sort.seen"}, {"-score", "people.sort.score"}, {"-reading_ms", "people.sort.time"}, {"-downloads", "people.sort.downloads"},
+	{"-last_seen_at", "people.sort.seen"}, {"-score", "people.sort.score"}, {"-reading_ms", "people.sort.time"},
+	{"-downloads", "people.sort.downloads"},
 }
 
 type peopleData struct {
@@ -98,7 +99,8 @@ type personRow struct {
 }
 
 // narrowing are the parameters that narrow the list.
-var narrowing = []string{"q", "lead_magnet_id", "generic_link_id", "utm_source", "referrer_host", "without", "device", "magnet_version", "min_pages", "reached", "stopped_at", "finished", "downloaded", "from_form"}
+var narrowing = []string{"q", "lead_magnet_id", "generic_link_id", "utm_source", "referrer_host", "without", "device",
+	"magnet_version", "min_pages", "reached", "stopped_at", "finished", "downloaded", "from_form"}
 
 // people lists who read in the period.
 func (d *Dashboard) people(v *frame.Visit) error {
@@ -115,20 +117,24 @@ func (d *Dashboard) people(v *frame.Visit) error {
 	if err != nil {
 		return err
 	}
-	data := peopleData{Q: asked.Get("q"), Keep: v.Period.Query(), Everyone: v.Link("/dashboard/readers"), Narrowed: narrowed}
+	data := peopleData{Q: asked.Get("q"), Keep: v.Period.Query(),
+		Everyone: v.Link("/dashboard/readers"), Narrowed: narrowed}
 	for _, name := range narrowing {
 		if query.Has(name) && name != "q" && name != "finished" { // which the form has
 			data.Keep.Set(name, query.Get(name))
 		}
 	}
-	for _, o := range []struct{ value, key string }{{"", "people.everyone"}, {"true", "people.finished"}, {"false", "people.unfinished"}} {
+	for _, o := range []struct{ value, key string }{{"", "people.everyone"}, {"true", "people.finished"},
+		{"false", "people.unfinished"}} {
 		data.Finished = append(data.Finished, option{o.value, v.Say(o.key), asked.Get("finished") == o.value})
 	}
 	for _, o := range sorts {
 		data.Sort = append(data.Sort, option{o.value, v.Say(o.key), asked.Get("sort") == o.value})
 	}
-	count := frame.Figure{Metric: "people", Value: float64(found.Pagination.Total), Before: chart.Gap(), Define: v.Define("people")}
-	data.Headline = v.Sentence("people.headline", "n", found.Pagination.Total, "people", &count, "period", v.Period.Words())
+	count := frame.Figure{Metric: "people", Value: float64(found.Pagination.Total),
+		Before: chart.Gap(), Define: v.Define("people")}
+	data.Headline = v.Sentence("people.headline", "n", found.Pagination.Total, "people",
+		&count, "period", v.Period.Words())
 	switch id, link := asked.Get("lead_magnet_id"), asked.Get("generic_link_id"); {
 	case link != "":
 		data.Of = linkTitle(v, link)
@@ -150,7 +156,8 @@ func (d *Dashboard) people(v *frame.Visit) error {
 		data.More = v.Path("/dashboard/readers") + "?" + q.Encode()
 	}
 	return v.ShowStatus(d.screens["people"], http.StatusOK, frame.Screen{
-		Title: v.Say("frame.nav.readers"), Nav: frame.Readers, AsOf: found.AsOf, Bots: found.ExcludedBots, Periods: true, Data: data,
+		Title: v.Say("frame.nav.readers"), Nav: frame.Readers, AsOf: found.AsOf,
+		Bots: found.ExcludedBots, Periods: true, Data: data,
 	})
 }
 
@@ -178,7 +185,8 @@ func listBefore(v *frame.Visit) string {
 // they did. It is "" if the list is not narrowed by such a filter.
 func only(v *frame.Visit, asked url.Values) string {
 	var list []string
-	for _, name := range []string{"utm_source", "referrer_host", "device", "magnet_version", "min_pages", "reached", "stopped_at"} {
+	for _, name := range []string{"utm_source", "referrer_host", "device", "magnet_version",
+		"min_pages", "reached", "stopped_at"} {
 		if value := asked.Get(name); value != "" {
 			list = append(list, v.Say("people.only."+name, "value", value))
 		}
@@ -231,7 +239,8 @@ func (t *readerTotals) figures(v *frame.Visit) []frame.Figure {
 		f.Before = chart.Gap()
 		return f
 	}
-	return []frame.Figure{one("sessions", t.Sessions), one("pages", t.Pages), one("reading_ms", t.ReadingMS), one("downloads", t.Downloads), one("score", t.Score)}
+	return []frame.Figure{one("sessions", t.Sessions), one("pages", t.Pages), one("reading_ms", t.ReadingMS),
+		one("downloads", t.Downloads), one("score", t.Score)}
 }
 
 func titles(ids []string, labels map[string]string) (text string) {

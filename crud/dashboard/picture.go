@@ -23,7 +23,8 @@ type pagePicture struct {
 // pictures are those of the version that the curve is of, if its file is still stored.
 func (m *magnetReports) pictures(v *frame.Visit, self string) (list []pagePicture) {
 	number := m.pages.number()
-	stored := slices.ContainsFunc(m.versions, func(one magnet.Version) bool { return int(one.Version) == number && one.Stored })
+	stored := slices.ContainsFunc(m.versions,
+		func(one magnet.Version) bool { return int(one.Version) == number && one.Stored })
 	if !stored || len(m.pages.Data) > maxPictures {
 		return nil
 	}

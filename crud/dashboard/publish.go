@@ -40,7 +40,8 @@ func (d *Dashboard) newMagnet(v *frame.Visit) error {
 }
 
 func (d *Dashboard) showNew(v *frame.Visit, status int, f frame.Form) error {
-	return v.ShowStatus(d.screens["new"], status, frame.Screen{Title: v.Say("new.kicker"), Nav: frame.Overview, Data: newData{f, v.UploadTo("/dashboard/new")}})
+	return v.ShowStatus(d.screens["new"], status, frame.Screen{Title: v.Say("new.kicker"), Nav: frame.Overview,
+		Data: newData{f, v.UploadTo("/dashboard/new")}})
 }
 
 // publish creates a lead magnet with its landing page. The PDF is passed on while it arrives.
@@ -51,7 +52,8 @@ func (d *Dashboard) publish(v *frame.Visit) error {
 		return err
 	}
 	if file == nil {
-		return d.showNew(v, http.StatusUnprocessableEntity, frame.Form{Values: in.Typed, Wrong: map[string]string{"file": v.Say("new.file.choose")}})
+		return d.showNew(v, http.StatusUnprocessableEntity,
+			frame.Form{Values: in.Typed, Wrong: map[string]string{"file": v.Say("new.file.choose")}})
 	}
 	title := cmp.Or(titleOf(file.FileName()), v.Say("new.untitled"))
 	magnet, err := frame.Send[client.LeadMagnet](v, http.MethodPost, magnetsPath, client.NewLeadMagnet{Title: title}, nil)
@@ -75,7 +77,8 @@ func fill(v *frame.Visit, id string, in *web.Upload, file *multipart.Part) error
 	if err == nil {
 		_, err = in.File() // the fields after it
 	}
-	if title, description := frame.Optional(in.Typed.Get("title")), frame.Optional(in.Typed.Get("description")); err == nil && (title != nil || description != nil) {
+	if title, description := frame.Optional(in.Typed.Get("title")),
+		frame.Optional(in.Typed.Get("description")); err == nil && (title != nil || description != nil) {
 		change := map[string]any{"description": description}
 		if title != nil {
 			change["title"] = title
@@ -83,13 +86,15 @@ func fill(v *frame.Visit, id string, in *web.Upload, file *multipart.Part) error
 		_, err = frame.Send[client.LeadMagnet](v, http.MethodPatch, magnetsPath+"/"+id, change, nil)
 	}
 	if err == nil {
-		link := client.NewGenericLink{LeadMagnetID: id, Slug: frame.Optional(in.Typed.Get("slug")), RequireVerification: in.Typed.Get("require_verification") != ""}
+		link := client.NewGenericLink{LeadMagnetID: id, Slug: frame.Optional(in.Typed.Get("slug")),
+			RequireVerification: in.Typed.Get("require_verification") != ""}
 		_, err = frame.Send[client.GenericLink](v, http.MethodPost, linksPath, link, nil)
 	}
 	if err == nil {
 		return nil
 	}
-	if _, undone := frame.Send[frame.Nothing](v, http.MethodDelete, magnetsPath+"/"+id+"?cascade=true", nil, nil); undone != nil {
+	if _, undone := frame.Send[frame.Nothing](v, http.MethodDelete,
+		magnetsPath+"/"+id+"?cascade=true", nil, nil); undone != nil {
 		return errors.Join(err, undone)
 	}
 	return err
@@ -111,7 +116,8 @@ func upload(v *frame.Visit, id string, file *multipart.Part) error {
 // titleOf makes a title of a file's name; "" if it has no words.
 func titleOf(name string) string {
 	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
-	title := strings.TrimSpace(strings.Join(strings.FieldsFunc(strings.TrimSuffix(name, path.Ext(name)), func(r rune) bool { return r == '_' || r == '-' || r == ' ' }), " "))
+	title := strings.TrimSpace(strings.Join(strings.FieldsFunc(strings.TrimSuffix(name, path.Ext(name)),
+		func(r rune) bool { return r == '_' || r == '-' || r == ' ' }), " "))
 	if title == "" {
 		return ""
 	}

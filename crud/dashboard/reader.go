@@ -136,7 +136,8 @@ func (d *Dashboard) showReader(v *frame.Visit, status int, f frame.Form, link *c
 	if err != nil {
 		return err
 	}
-	data := readerData{List: listBefore(v), Name: v.Say("reader.deleted"), Source: s.Source.words(), Numbers: s.Totals.figures(v), Truncated: s.Truncated, Form: f, Link: link}
+	data := readerData{List: listBefore(v), Name: v.Say("reader.deleted"), Source: s.Source.words(),
+		Numbers: s.Totals.figures(v), Truncated: s.Truncated, Form: f, Link: link}
 	if s.Email != nil {
 		data.Name, data.Known = *s.Email, true
 	}
@@ -164,9 +165,11 @@ func (d *Dashboard) showReader(v *frame.Visit, status int, f frame.Form, link *c
 	data.Erase = v.Path("/dashboard/readers/" + v.R.PathValue("access_link_id") + "/erase")
 	for i := range s.Submissions {
 		f := &s.Submissions[i]
-		data.Forms = append(data.Forms, ownForm{s.title(v, f.LeadMagnetID), v.When(&f.SubmittedAt), v.Path("/dashboard/readers/" + v.R.PathValue("access_link_id") + "/forms/" + f.ID + "/delete")})
+		data.Forms = append(data.Forms, ownForm{s.title(v, f.LeadMagnetID), v.When(&f.SubmittedAt),
+			v.Path("/dashboard/readers/" + v.R.PathValue("access_link_id") + "/forms/" + f.ID + "/delete")})
 	}
-	return v.ShowStatus(d.screens["reader"], status, frame.Screen{Title: data.Name, Nav: frame.Readers, AsOf: s.AsOf, Bots: s.ExcludedBots, Data: data})
+	return v.ShowStatus(d.screens["reader"], status, frame.Screen{Title: data.Name, Nav: frame.Readers, AsOf: s.AsOf,
+		Bots: s.ExcludedBots, Data: data})
 }
 
 func (s *readerStory) headline(v *frame.Visit) frame.Sentence {
@@ -211,7 +214,8 @@ func (s *readerStory) story(v *frame.Visit, pages map[string]int) (list []moment
 	}
 	for i := range s.Sessions {
 		one := &s.Sessions[i]
-		add(one.StartedAt, moment{Title: v.Say("reader.session", "title", s.title(v, one.LeadMagnetID)), Text: one.words(v), Strip: one.strip(v, pages[one.LeadMagnetID])})
+		add(one.StartedAt, moment{Title: v.Say("reader.session", "title", s.title(v, one.LeadMagnetID)), Text: one.words(v),
+			Strip: one.strip(v, pages[one.LeadMagnetID])})
 	}
 	for _, f := range s.Submissions {
 		add(f.SubmittedAt, moment{Title: v.Say("reader.form", "title", s.title(v, f.LeadMagnetID)), Text: f.words(v)})
@@ -265,14 +269,17 @@ func (s *readerSession) strip(v *frame.Visit, pages int) template.HTML {
 	c := chart.Strip{Title: v.Say("reader.strip", "time", v.When(&s.StartedAt).Text), Pages: pages}
 	for _, visit := range s.Visits {
 		if visit.Page != nil {
-			c.Visits = append(c.Visits, chart.Visit{Page: *visit.Page, Start: float64(visit.StartedAt.Sub(s.Visits[0].StartedAt).Milliseconds()), Visible: float64(visit.MS)})
+			c.Visits = append(c.Visits,
+				chart.Visit{Page: *visit.Page, Start: float64(visit.StartedAt.Sub(s.Visits[0].StartedAt).Milliseconds()),
+					Visible: float64(visit.MS)})
 		}
 	}
 	return chart.Figure(c)
 }
 
 func (s *readerStory) own(v *frame.Visit, l *readerLink) ownLink {
-	own := ownLink{readerLink: *l, Title: s.title(v, l.LeadMagnetID), State: v.Say("reader.state.open"), Self: v.Path("/dashboard/readers/" + v.R.PathValue("access_link_id") + "/links/" + l.ID)}
+	own := ownLink{readerLink: *l, Title: s.title(v, l.LeadMagnetID), State: v.Say("reader.state.open"),
+		Self: v.Path("/dashboard/readers/" + v.R.PathValue("access_link_id") + "/links/" + l.ID)}
 	switch {
 	case !l.IsActive:
 		own.State = v.Say("reader.state.revoked")
@@ -302,7 +309,8 @@ func (d *Dashboard) changeLink(v *frame.Visit) error {
 		}
 		change["is_active"], change["expires_at"] = true, time.Now().AddDate(0, 0, days).UTC().Format(time.RFC3339)
 	}
-	_, err := frame.Send[client.AccessLink](v, http.MethodPatch, accessPath+"/"+url.PathEscape(v.R.PathValue("link")), change, nil)
+	_, err := frame.Send[client.AccessLink](v, http.MethodPatch, accessPath+"/"+url.PathEscape(v.R.PathValue("link")),
+		change, nil)
 	if err != nil {
 		return err
 	}
@@ -323,7 +331,8 @@ func (d *Dashboard) newLink(v *frame.Visit) error {
 	if s.Email == nil {
 		return problem.Missing("address of this reader")
 	}
-	made, err := frame.Send[client.AccessLink](v, http.MethodPost, accessPath, client.NewAccessLink{LeadMagnetID: v.R.PostForm.Get("lead_magnet_id"), Email: *s.Email}, nil)
+	made, err := frame.Send[client.AccessLink](v, http.MethodPost, accessPath,
+		client.NewAccessLink{LeadMagnetID: v.R.PostForm.Get("lead_magnet_id"), Email: *s.Email}, nil)
 	if f, ok := frame.Rejected(v.R.PostForm, err); ok {
 		return d.showReader(v, http.StatusUnprocessableEntity, f, nil)
 	}

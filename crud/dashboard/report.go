@@ -112,7 +112,8 @@ func (p pagesReport) version(v *frame.Visit) string {
 
 func (p pagesReport) rows() (list []chart.PageRow) {
 	for _, r := range p.Data {
-		list = append(list, chart.PageRow{Page: r.Page, Reached: float64(r.Reached), Stopped: float64(r.Stopped), Median: number(r.MedianMS)})
+		list = append(list, chart.PageRow{Page: r.Page, Reached: float64(r.Reached), Stopped: float64(r.Stopped),
+			Median: number(r.MedianMS)})
 	}
 	return list
 }
@@ -148,7 +149,8 @@ type retentionReport struct {
 }
 
 func (r retentionReport) chart(v *frame.Visit) chart.Heat {
-	h := chart.Heat{Title: v.Say("magnet.returns.title"), Name: v.Say("magnet.returns.first"), Across: v.Say("magnet.returns.later"), Written: true, Format: chart.Share}
+	h := chart.Heat{Title: v.Say("magnet.returns.title"), Name: v.Say("magnet.returns.first"),
+		Across: v.Say("magnet.returns.later"), Written: true, Format: chart.Share}
 	for week := 1; week <= returnWeeks; week++ {
 		h.Columns = append(h.Columns, "+"+strconv.Itoa(week))
 	}

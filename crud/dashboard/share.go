@@ -54,7 +54,8 @@ func (d *Dashboard) showShares(v *frame.Visit, status int, f frame.Form, made st
 	for i := range found.Data {
 		one := &found.Data[i]
 		row := shareRow{
-			ID: one.ID.String(), Created: v.Date(one.CreatedAt.In(v.Period.Zone)), Views: chart.Count(float64(one.ViewCount)), Last: v.WhenOf(one.LastViewedAt), Until: v.WhenOf(one.ExpiresAt),
+			ID: one.ID.String(), Created: v.Date(one.CreatedAt.In(v.Period.Zone)), Views: chart.Count(float64(one.ViewCount)),
+			Last: v.WhenOf(one.LastViewedAt), Until: v.WhenOf(one.ExpiresAt),
 			HasPassword: one.HasPassword, Expired: one.ExpiresAt != nil && one.ExpiresAt.Before(time.Now()),
 		}
 		if one.Name != nil {
@@ -62,7 +63,8 @@ func (d *Dashboard) showShares(v *frame.Visit, status int, f frame.Form, made st
 		}
 		data.Rows = append(data.Rows, row)
 	}
-	return v.ShowStatus(d.screens["shares"], status, frame.Screen{Title: v.Say("magnet.shares") + " – " + magnet.Title, Nav: frame.Overview, Data: data})
+	return v.ShowStatus(d.screens["shares"], status, frame.Screen{Title: v.Say("magnet.shares") + " – " + magnet.Title,
+		Nav: frame.Overview, Data: data})
 }
 
 // newShare makes a link, and shows its address once.
@@ -79,7 +81,8 @@ func (d *Dashboard) newShare(v *frame.Visit) error {
 		at, ok := v.EndOfDay(text)
 		if !ok {
 			typed.Del("password")
-			return d.showShares(v, http.StatusUnprocessableEntity, frame.Form{Values: typed, Wrong: map[string]string{"expires_at": v.Say("magnet.shares.day")}}, "")
+			return d.showShares(v, http.StatusUnprocessableEntity,
+				frame.Form{Values: typed, Wrong: map[string]string{"expires_at": v.Say("magnet.shares.day")}}, "")
 		}
 		body["expires_at"] = at
 	}

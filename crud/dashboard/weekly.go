@@ -118,7 +118,8 @@ func (v mailVoice) days(a frame.Answer) (bars []mail.Bar) {
 }
 
 // magnets are those that were read or seen, the most read first, and how many more there are.
-func (r *WeeklyReports) magnets(v mailVoice, a frame.Answer, titles map[string]string, first time.Time) (list []mail.WeeklyMagnet, more int) {
+func (r *WeeklyReports) magnets(v mailVoice, a frame.Answer, titles map[string]string,
+	first time.Time) (list []mail.WeeklyMagnet, more int) {
 	rows := slices.DeleteFunc(slices.Clone(a.Rows), func(row frame.Row) bool {
 		return titles[row.Text("lead_magnet_id")] == "" || !row.HasAny("visitors", "submissions", "people")
 	})
@@ -128,7 +129,8 @@ func (r *WeeklyReports) magnets(v mailVoice, a frame.Answer, titles map[string]s
 		id := row.Text("lead_magnet_id")
 		m := mail.WeeklyMagnet{
 			Title: mail.Clean(titles[id], maxWeeklyTitle),
-			URL:   r.deps.Pages.URL("/dashboard/magnets/" + id + "?from=" + first.Format(time.DateOnly) + "&to=" + timezone.AddDays(first, 6).Format(time.DateOnly)),
+			URL: r.deps.Pages.URL("/dashboard/magnets/" + id + "?from=" + first.Format(time.DateOnly) + "&to=" +
+				timezone.AddDays(first, 6).Format(time.DateOnly)),
 		}
 		steps := frame.FunnelOf(row, v.label).Steps
 		var most float64
@@ -136,7 +138,8 @@ func (r *WeeklyReports) magnets(v mailVoice, a frame.Answer, titles map[string]s
 			most = max(most, step.Count)
 		}
 		for _, step := range steps {
-			m.Steps = append(m.Steps, mail.Bar{Label: step.Name, Value: v.count(step.Count), Percent: barPercent(step.Count, most)})
+			m.Steps = append(m.Steps, mail.Bar{Label: step.Name, Value: v.count(step.Count),
+				Percent: barPercent(step.Count, most)})
 		}
 		list = append(list, m)
 	}
@@ -152,10 +155,12 @@ func barPercent(n, most float64) int {
 }
 
 // ask asks the API with a key of its own, which works only until the answers are there.
-func (r *WeeklyReports) ask(ctx context.Context, account uuid.UUID, first time.Time) (b frame.Batch, titles map[string]string, err error) {
+func (r *WeeklyReports) ask(ctx context.Context, account uuid.UUID, first time.Time) (b frame.Batch,
+	titles map[string]string, err error) {
 	id, key := uuid.New(), auth.NewReportKey()
 	q := store.New(r.deps.Postgres.Unscoped())
-	err = q.InsertReportKey(ctx, store.InsertReportKeyParams{ID: id, AccountID: account, KeyHash: key.Hash[:], LastsSeconds: keyLasts.Seconds()})
+	err = q.InsertReportKey(ctx, store.InsertReportKeyParams{ID: id, AccountID: account, KeyHash: key.Hash[:],
+		LastsSeconds: keyLasts.Seconds()})
 	if err != nil {
 		return b, nil, fmt.Errorf("store key of report: %w", err)
 	}
@@ -168,18 +173,21 @@ func (r *WeeklyReports) ask(ctx context.Context, account uuid.UUID, first time.T
 	if err != nil {
 		return b, nil, fmt.Errorf("ask for the numbers of a report: %w", err)
 	}
-	c := client.New(client.Config{URL: "http://api.invalid", Key: key.Text, HTTP: &http.Client{Transport: &client.Transport{Handler: r.handler, For: who}}})
+	c := client.New(client.Config{URL: "http://api.invalid", Key: key.Text,
+		HTTP: &http.Client{Transport: &client.Transport{Handler: r.handler, For: who}}})
 	queries := frame.ChangeQueries(frame.Query{Metrics: append(frame.FunnelMetrics(), "downloads"), Interval: "day"})
 	for i := range queries {
 		q := &queries[i]
-		q.From, q.To, q.Timezone, q.Compare = first.Format(time.DateOnly), timezone.AddDays(first, 7).Format(time.DateOnly), first.Location().String(), "previous"
+		q.From, q.To, q.Timezone, q.Compare = first.Format(time.DateOnly), timezone.AddDays(first, 7).Format(time.DateOnly),
+			first.Location().String(), "previous"
 	}
 	body, err := json.Marshal(map[string]any{"queries": queries})
 	if err != nil {
 		return b, nil, fmt.Errorf("encode questions of a report: %w", err)
 	}
 	var got frame.Answers
-	if _, err := c.Do(ctx, http.MethodPost, frame.QueryPath, http.Header{"Content-Type": {"application/json"}}, bytes.NewReader(body), &got); err != nil {
+	if _, err := c.Do(ctx, http.MethodPost, frame.QueryPath, http.Header{"Content-Type": {"application/json"}},
+		bytes.NewReader(body), &got); err != nil {
 		return b, nil, fmt.Errorf("ask for the numbers of a report: %w", err)
 	}
 	if b, err = frame.BatchOf(got, len(queries)); err != nil {

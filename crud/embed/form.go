@@ -61,8 +61,10 @@ func (f *Forms) load(w http.ResponseWriter, _ *http.Request, o offer) error {
 	}
 	shown := form{
 		Token: f.deps.Tokens.Grant(visitGrant, subject(g.ID, o.origin), visit[:], f.deps.Now().Add(visitLasts)), Visit: visit,
-		TrackingToken: f.deps.Tokens.Sign(token.Claims{AccountID: g.AccountID, LeadMagnetID: g.LeadMagnetID, GenericLinkID: g.ID, MagnetVersion: uint32(o.FileVersion)}),
-		Page:          f.deps.Site + web.LandingPath(g.Slug), Title: o.MagnetTitle, Name: g.CollectName, Consent: g.ConsentText, ConsentVersion: capture.ConsentVersion(g),
+		TrackingToken: f.deps.Tokens.Sign(token.Claims{AccountID: g.AccountID, LeadMagnetID: g.LeadMagnetID,
+			GenericLinkID: g.ID, MagnetVersion: uint32(o.FileVersion)}),
+		Page: f.deps.Site + web.LandingPath(g.Slug), Title: o.MagnetTitle, Name: g.CollectName,
+		Consent: g.ConsentText, ConsentVersion: capture.ConsentVersion(g),
 		PrivacyURL: g.PrivacyURL, Language: o.texts.Language, Words: map[string]string{},
 	}
 	if g.Title != nil {
@@ -112,7 +114,8 @@ func (f *Forms) submit(w http.ResponseWriter, r *http.Request, o offer) error {
 		return &requestError{status: http.StatusBadRequest, keys: []string{"status.unreadable.1"}}
 	}
 	given := r.PostForm.Get(fieldToken)
-	if _, err := f.deps.Tokens.OpenGrant(visitGrant, subject(o.GenericLink.ID, o.origin), given, f.deps.Now()); err != nil {
+	if _, err := f.deps.Tokens.OpenGrant(visitGrant, subject(o.GenericLink.ID, o.origin),
+		given, f.deps.Now()); err != nil {
 		return &requestError{status: http.StatusConflict, keys: []string{"embed.stale"}}
 	}
 	sent := capture.ReadForm(r.PostForm)

@@ -127,7 +127,8 @@ func (f *Forms) find(r *http.Request) (o offer, err error) {
 		if err := f.noteRefused(ctx, o, origin); err != nil {
 			return o, err
 		}
-		return o, &requestError{status: http.StatusForbidden, message: "The link does not allow its form on pages of this origin: add the origin to allowed_origins."}
+		return o, &requestError{status: http.StatusForbidden,
+			message: "The link does not allow its form on pages of this origin: add the origin to allowed_origins."}
 	}
 	o.origin = origin
 	if r.Method == http.MethodGet {
@@ -142,7 +143,8 @@ func (f *Forms) find(r *http.Request) (o offer, err error) {
 }
 
 func (f *Forms) noteSeen(ctx context.Context, o offer) error {
-	err := store.New(f.deps.Postgres.Unscoped()).NoteEmbed(ctx, store.NoteEmbedParams{GenericLinkID: o.GenericLink.ID, AccountID: o.GenericLink.AccountID, Origin: &o.origin})
+	err := store.New(f.deps.Postgres.Unscoped()).NoteEmbed(ctx, store.NoteEmbedParams{GenericLinkID: o.GenericLink.ID,
+		AccountID: o.GenericLink.AccountID, Origin: &o.origin})
 	if err != nil && !postgres.IsForeignKeyViolation(err) { // the link was deleted meanwhile
 		return fmt.Errorf("note where a form was loaded: %w", err)
 	}
@@ -155,7 +157,8 @@ func (f *Forms) noteRefused(ctx context.Context, o offer, origin string) error {
 	if origin == "" || len(origin) > maxOrigin || web.Origin(origin) != origin {
 		return nil
 	}
-	err := store.New(f.deps.Postgres.Unscoped()).NoteRefusedEmbed(ctx, store.NoteRefusedEmbedParams{GenericLinkID: o.GenericLink.ID, AccountID: o.GenericLink.AccountID, Origin: &origin})
+	err := store.New(f.deps.Postgres.Unscoped()).NoteRefusedEmbed(ctx,
+		store.NoteRefusedEmbedParams{GenericLinkID: o.GenericLink.ID, AccountID: o.GenericLink.AccountID, Origin: &origin})
 	if err != nil && !postgres.IsForeignKeyViolation(err) {
 		return fmt.Errorf("note where a form was refused: %w", err)
 	}

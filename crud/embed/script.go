@@ -16,7 +16,8 @@ func (f *Forms) serveScript(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	if f.script == nil {
 		h.Set("Cache-Control", "no-store")
-		http.Error(w, "This program was built without the script: its operator has to run `make web` and build it again.", http.StatusNotFound)
+		http.Error(w, "This program was built without the script: its operator has to run `make web` and build it again.",
+			http.StatusNotFound)
 		return
 	}
 	h.Set("Cache-Control", scriptMaxAge)

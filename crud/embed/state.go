@@ -31,7 +31,8 @@ type State struct {
 
 func (f *Forms) registerState(a *api.API) {
 	api.Register(a, api.Operation{
-		ID: "get-generic-link-embed", Method: http.MethodGet, Path: "/api/v1/generic-links/{id}/embed", Scope: auth.Read, Tag: "Generic links",
+		ID: "get-generic-link-embed", Method: http.MethodGet, Path: "/api/v1/generic-links/{id}/embed",
+		Scope: auth.Read, Tag: "Generic links",
 		Summary:     "Get the HTML that shows the form on your own page, and whether it works",
 		Description: "Paste the value of script into a page whose origin is among allowed_origins. last_seen_at then shows when the page last loaded the form; last_refused_origin names a missing origin.",
 	}, f.state)
@@ -64,13 +65,15 @@ func (f *Forms) state(ctx context.Context, in *stateInput) (*api.Answer[State], 
 			}
 			language = brand.Language
 		}
-		words := f.catalogue.In(locale.Or(language, "")).Say("embed.get") // without scripts, no one knows the browser's language
+		// without scripts, no one knows the browser's language
+		words := f.catalogue.In(locale.Or(language, "")).Say("embed.get")
 		site := html.EscapeString(f.deps.Site)
 		s = State{
 			Script: fmt.Sprintf(`<script src="%s%s" data-link="%s" async></script><noscript><a href="%s%s">%s</a></noscript>`,
 				site, scriptPath, link.Slug, site, web.LandingPath(link.Slug), html.EscapeString(words)),
 			AllowedOrigins: link.AllowedOrigins, ContentPolicy: f.policy(),
-			LastSeenAt: api.OptionalTime(seen.SeenAt), LastSeenOrigin: seen.SeenOrigin, LastRefusedAt: api.OptionalTime(seen.RefusedAt), LastRefusedOrigin: seen.RefusedOrigin,
+			LastSeenAt: api.OptionalTime(seen.SeenAt), LastSeenOrigin: seen.SeenOrigin,
+			LastRefusedAt: api.OptionalTime(seen.RefusedAt), LastRefusedOrigin: seen.RefusedOrigin,
 		}
 		return nil
 	})

@@ -31,11 +31,13 @@ func TestContent(t *testing.T) {
 	_, err := q.InsertMagnet(t.Context(), store.InsertMagnetParams{ID: id, AccountID: account, Title: "x"})
 	require.NoError(t, err)
 	require.NoError(t, q.InsertFile(t.Context(), store.InsertFileParams{
-		LeadMagnetID: id, Version: 1, AccountID: account, FileName: "x.pdf", ContentType: "application/pdf", FileSize: int64(len(file)), PageCount: 1, SHA256: sum[:],
+		LeadMagnetID: id, Version: 1, AccountID: account, FileName: "x.pdf", ContentType: "application/pdf",
+		FileSize: int64(len(file)), PageCount: 1, SHA256: sum[:],
 	}))
 	for number := 0; number*chunkBytes < len(file); number++ {
 		chunk := file[number*chunkBytes : min(len(file), (number+1)*chunkBytes)]
-		require.NoError(t, q.InsertChunk(t.Context(), store.InsertChunkParams{LeadMagnetID: id, Version: 1, Number: int32(number), AccountID: account, Bytes: chunk}))
+		require.NoError(t, q.InsertChunk(t.Context(), store.InsertChunkParams{LeadMagnetID: id, Version: 1,
+			Number: int32(number), AccountID: account, Bytes: chunk}))
 	}
 	files, err := New(Config{}, Deps{Postgres: db, Log: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)

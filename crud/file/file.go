@@ -90,7 +90,8 @@ func (f *Files) check(ctx context.Context) error {
 		if err != nil {
 			f.deps.Log.Warn("the bucket of files cannot be reached; files in it cannot be read until it can", "error", err)
 		} else if !exists {
-			return config.Invalid("--file-store", "names the bucket "+f.objects.at.Bucket+", which does not exist or is not yours", "create it, or name another one")
+			return config.Invalid("--file-store", "names the bucket "+f.objects.at.Bucket+
+				", which does not exist or is not yours", "create it, or name another one")
 		}
 		return nil
 	}
@@ -100,7 +101,8 @@ func (f *Files) check(ctx context.Context) error {
 		return nil // Postgres may be away for a time, which is no reason to stop
 	}
 	if inBucket > 0 {
-		return config.Invalid("--file-store", fmt.Sprintf("is missing, and %d files are in a bucket", inBucket), "name the bucket")
+		return config.Invalid("--file-store", fmt.Sprintf("is missing, and %d files are in a bucket",
+			inBucket), "name the bucket")
 	}
 	return nil
 }
@@ -108,7 +110,8 @@ func (f *Files) check(ctx context.Context) error {
 // Write writes the bytes of a file of an account to where new files are stored, and returns the
 // object that has them, or nil if Insert is to store them. An object that is not inserted within an
 // hour is removed. Errors are problems (503) if the store cannot be reached.
-func (f *Files) Write(ctx context.Context, account uuid.UUID, from io.ReaderAt, size int64) (object *uuid.UUID, err error) {
+func (f *Files) Write(ctx context.Context, account uuid.UUID, from io.ReaderAt,
+	size int64) (object *uuid.UUID, err error) {
 	if f.objects == nil {
 		return nil, nil
 	}
@@ -134,7 +137,8 @@ func (f *Files) Insert(ctx context.Context, tx pgx.Tx, version store.InsertFileP
 	if version.ObjectID != nil {
 		return nil
 	}
-	return insertChunks(ctx, tx, version.AccountID, version.LeadMagnetID, version.Version, io.NewSectionReader(from, 0, version.FileSize))
+	return insertChunks(ctx, tx, version.AccountID, version.LeadMagnetID, version.Version,
+		io.NewSectionReader(from, 0, version.FileSize))
 }
 
 func insertChunks(ctx context.Context, tx pgx.Tx, account, magnet uuid.UUID, version int32, from io.Reader) error {
@@ -147,7 +151,8 @@ func insertChunks(ctx context.Context, tx pgx.Tx, account, magnet uuid.UUID, ver
 		if n == 0 {
 			return nil
 		}
-		err = store.New(tx).InsertChunk(ctx, store.InsertChunkParams{LeadMagnetID: magnet, Version: version, Number: number, AccountID: account, Bytes: chunk[:n]})
+		err = store.New(tx).InsertChunk(ctx, store.InsertChunkParams{LeadMagnetID: magnet, Version: version, Number: number,
+			AccountID: account, Bytes: chunk[:n]})
 		if err != nil {
 			return fmt.Errorf("store chunk of file: %w", err)
 		}

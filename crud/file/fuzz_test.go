@@ -12,7 +12,8 @@ import (
 
 // Whatever Range is asked for, the answer is the whole file or one part of it.
 func FuzzRange(f *testing.F) {
-	for _, seed := range []string{"", "bytes=0-4", "bytes=5-", "bytes=-3", "bytes=-0", "bytes=99-", "bytes=4-2", "bytes=0-1,3-4", "lines=1-2", "bytes=00000-9999999999999999999"} {
+	for _, seed := range []string{"", "bytes=0-4", "bytes=5-", "bytes=-3", "bytes=-0", "bytes=99-", "bytes=4-2",
+		"bytes=0-1,3-4", "lines=1-2", "bytes=00000-9999999999999999999"} {
 		f.Add(seed)
 	}
 	const text = "0123456789"

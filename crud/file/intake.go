@@ -53,8 +53,11 @@ func (i *Intake) reserve(account uuid.UUID, bytes int64) (release func(), err er
 
 func intakeProblem(err error) error {
 	if errors.Is(err, limit.ErrOwner) {
-		return problem.New(problem.RateLimited, fmt.Sprintf("The account has reached its limit of uploads at a time: %d files, and the space of %d of the largest. "+
-			"Send this file when another upload has been answered.", maxAccountUploads, largestAccountUploads)).RetryAfter(retryAfter)
+		return problem.New(problem.RateLimited,
+			fmt.Sprintf("The account has reached its limit of uploads at a time: %d files, and the space of %d of the largest. "+
+				"Send this file when another upload has been answered.", maxAccountUploads,
+				largestAccountUploads)).RetryAfter(retryAfter)
 	}
-	return problem.New(problem.Unavailable, "The maximum number of uploads is running. Send this file again later.").Because(err).RetryAfter(retryAfter)
+	return problem.New(problem.Unavailable,
+		"The maximum number of uploads is running. Send this file again later.").Because(err).RetryAfter(retryAfter)
 }

@@ -31,7 +31,8 @@ func (o *objects) exists(ctx context.Context) (bool, error) {
 }
 
 func (o *objects) put(ctx context.Context, id uuid.UUID, from io.Reader, size int64) error {
-	_, err := o.client.PutObject(ctx, o.at.Bucket, o.name(id), from, size, minio.PutObjectOptions{ContentType: "application/pdf", PartSize: partSize, NumThreads: 1})
+	_, err := o.client.PutObject(ctx, o.at.Bucket, o.name(id), from, size,
+		minio.PutObjectOptions{ContentType: "application/pdf", PartSize: partSize, NumThreads: 1})
 	if err != nil {
 		return unavailable("write object "+o.name(id), err)
 	}

@@ -57,6 +57,7 @@ func (p *progress) until(at time.Time) error {
 }
 
 func tooSlow(err error) error {
-	return problem.Invalid(problem.Field{Field: UploadPart, Message: fmt.Sprintf("arrived too slowly: at least %d KiB have to arrive in every %d seconds",
-		progressBytes>>10, int(stallTime.Seconds()))}).Because(err)
+	return problem.Invalid(problem.Field{Field: UploadPart,
+		Message: fmt.Sprintf("arrived too slowly: at least %d KiB have to arrive in every %d seconds",
+			progressBytes>>10, int(stallTime.Seconds()))}).Because(err)
 }

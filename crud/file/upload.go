@@ -45,7 +45,8 @@ type UploadRules struct {
 func (u UploadRules) Describe() map[string]*jsonschema.Schema {
 	binary := jsonschema.Binary()
 	bodies := map[string]*jsonschema.Schema{
-		formType: {Type: jsonschema.Object, Properties: map[string]*jsonschema.Schema{UploadPart: binary}, Required: []string{UploadPart}},
+		formType: {Type: jsonschema.Object, Properties: map[string]*jsonschema.Schema{UploadPart: binary},
+			Required: []string{UploadPart}},
 	}
 	for _, t := range u.Types {
 		bodies[t] = binary
@@ -88,7 +89,8 @@ func (u UploadRules) Receive(w http.ResponseWriter, r *http.Request, account uui
 
 func (u UploadRules) receive(w http.ResponseWriter, r *http.Request, boundary string, f *Upload) error {
 	connection := http.NewResponseController(w)
-	in := &progress{body: r.Body, connection: connection, stall: cmp.Or(u.Stall, stallTime), end: time.Now().Add(u.Timeout)}
+	in := &progress{body: r.Body, connection: connection, stall: cmp.Or(u.Stall, stallTime),
+		end: time.Now().Add(u.Timeout)}
 	if err := connection.SetWriteDeadline(in.end); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return fmt.Errorf("receive file: %w", err)
 	}
@@ -116,8 +118,9 @@ func (f *Upload) Discard() {
 // check returns what separates the parts of a form, "" if the body is the file itself, or what is
 // wrong with the headers.
 func (u UploadRules) check(r *http.Request) (boundary string, err error) {
-	unsupported := problem.New(problem.UnsupportedMediaType, fmt.Sprintf("Send %s as Content-Type: %s, or as a form (%s) with the part %s.",
-		u.What, strings.Join(u.Types, ", "), formType, UploadPart))
+	unsupported := problem.New(problem.UnsupportedMediaType,
+		fmt.Sprintf("Send %s as Content-Type: %s, or as a form (%s) with the part %s.",
+			u.What, strings.Join(u.Types, ", "), formType, UploadPart))
 	if e := r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
 		return "", problem.New(problem.UnsupportedMediaType, "Send the file without Content-Encoding.")
 	}
@@ -139,7 +142,8 @@ func (u UploadRules) check(r *http.Request) (boundary string, err error) {
 }
 
 // open returns the bytes of the file that a body carries, and its name, if the request gives one.
-func (u UploadRules) open(limited io.Reader, r *http.Request, boundary string) (body io.Reader, name string, err error) {
+func (u UploadRules) open(limited io.Reader, r *http.Request,
+	boundary string) (body io.Reader, name string, err error) {
 	if boundary == "" {
 		return limited, dispositionName(r.Header.Get("Content-Disposition")), nil
 	}
@@ -153,7 +157,8 @@ func (u UploadRules) open(limited io.Reader, r *http.Request, boundary string) (
 			if errors.Is(err, os.ErrDeadlineExceeded) {
 				return nil, "", tooSlow(err)
 			}
-			return nil, "", problem.Invalid(problem.Field{Field: UploadPart, Message: "is required: a part of the form with " + u.What}).Because(err)
+			return nil, "", problem.Invalid(problem.Field{Field: UploadPart,
+				Message: "is required: a part of the form with " + u.What}).Because(err)
 		}
 		if part.FormName() == UploadPart {
 			return part, dispositionName(part.Header.Get("Content-Disposition")), nil

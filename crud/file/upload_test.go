@@ -19,7 +19,8 @@ import (
 func TestStalledUploadEnds(t *testing.T) {
 	t.Parallel()
 	const form = "multipart/form-data; boundary=b"
-	rules := UploadRules{What: "the PDF", Types: []string{"application/pdf"}, MaxBytes: 1 << 20, Timeout: time.Hour, Intake: NewIntake(1 << 20), Stall: 20 * time.Millisecond}
+	rules := UploadRules{What: "the PDF", Types: []string{"application/pdf"}, MaxBytes: 1 << 20, Timeout: time.Hour,
+		Intake: NewIntake(1 << 20), Stall: 20 * time.Millisecond}
 	for name, begin := range map[string][2]string{
 		"nothing":        {"application/pdf", ""},
 		"a part":         {"application/pdf", "%PDF-1.7"},
@@ -39,7 +40,8 @@ func TestStalledUploadEnds(t *testing.T) {
 			defer server.Close()
 			body, more := io.Pipe()
 			defer func() { _ = more.Close() }()
-			req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, server.URL, io.MultiReader(strings.NewReader(begin[1]), body))
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, server.URL,
+				io.MultiReader(strings.NewReader(begin[1]), body))
 			require.NoError(t, err)
 			req.Header.Set("Content-Type", begin[0])
 			done := make(chan struct{})
@@ -96,7 +98,8 @@ func TestTooLargeNamesTheLimit(t *testing.T) {
 	for limit, want := range map[int64]string{
 		1: "1 bytes", 1000: "1000 bytes", 1 << 20: "1 MB", 1<<20 + 1: "1048577 bytes", 50 << 20: "50 MB", 2 << 30: "2048 MB",
 	} {
-		rules := UploadRules{What: "the PDF", Types: []string{"application/pdf"}, MaxBytes: limit, Timeout: time.Hour, Intake: NewIntake(1 << 40)}
+		rules := UploadRules{What: "the PDF", Types: []string{"application/pdf"}, MaxBytes: limit,
+			Timeout: time.Hour, Intake: NewIntake(1 << 40)}
 		r := httptest.NewRequest(http.MethodPut, "/", strings.NewReader(""))
 		r.Header.Set("Content-Type", "application/pdf")
 		r.ContentLength = limit + formRoom + 1

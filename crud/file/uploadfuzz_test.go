@@ -28,13 +28,15 @@ func FuzzReceive(f *testing.F) {
 	f.Add(multipart, "", form(`form-data; name="file"; filename="a.pdf"`, "%PDF-1.7"))
 	f.Add(multipart, "", form(`form-data; name="other"`, "x"))
 	f.Add(multipart, "", form(`form-data; name=file; filename="../../etc/passwd"`, ""))
-	f.Add(multipart, "", []byte("--b\r\nContent-Disposition: form-data; name=\"file\"\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\na=\r\n--b--"))
+	f.Add(multipart, "",
+		[]byte("--b\r\nContent-Disposition: form-data; name=\"file\"\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\na=\r\n--b--"))
 	f.Add(multipart, "", append(form(`form-data; name="other"`, "x")[:40], form(`form-data; name="file"`, "y")...))
 	f.Add("multipart/form-data; boundary=\"\"", "", []byte("--\r\n\r\n----"))
 	f.Add("multipart/form-data; boundary="+string(bytes.Repeat([]byte("b"), 100)), "", []byte("--b"))
 	f.Add("multipart/mixed; boundary=b", "", []byte("--b"))
 	f.Add("", "", []byte("%PDF"))
-	rules := UploadRules{What: "the PDF", Types: []string{"application/pdf"}, MaxBytes: 64, Timeout: time.Minute, Intake: NewIntake(64)}
+	rules := UploadRules{What: "the PDF", Types: []string{"application/pdf"}, MaxBytes: 64,
+		Timeout: time.Minute, Intake: NewIntake(64)}
 	f.Fuzz(func(t *testing.T, contentType, disposition string, body []byte) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPut, "/", bytes.NewReader(body))
 		r.Header["Content-Type"] = []string{contentType}
@@ -42,7 +44,8 @@ func FuzzReceive(f *testing.F) {
 		got, err := rules.Receive(httptest.NewRecorder(), r, uuid.Nil)
 		if err != nil {
 			require.Nil(t, got)
-			known := problem.Is(err, problem.UnsupportedMediaType) || problem.Is(err, problem.PayloadTooLarge) || problem.Is(err, problem.ValidationError)
+			known := problem.Is(err, problem.UnsupportedMediaType) || problem.Is(err, problem.PayloadTooLarge) ||
+				problem.Is(err, problem.ValidationError)
 			require.True(t, known, "%v", err)
 			return
 		}

@@ -14,7 +14,8 @@ func TestCampaignOfThePage(t *testing.T) {
 	f := start(t)
 	slug := f.link(t)
 	for query, want := range map[string]string{
-		"utm_source=footer_%25%": "footer_%%", "utm_source=%XYspring": "%XYspring", "utm_source=red;blue": "red;blue", "utm_source=Zoe%CC%88": "Zoë", "utm_source=r%F4le": "rle",
+		"utm_source=footer_%25%": "footer_%%", "utm_source=%XYspring": "%XYspring", "utm_source=red;blue": "red;blue",
+		"utm_source=Zoe%CC%88": "Zoë", "utm_source=r%F4le": "rle",
 	} {
 		r := f.get(t, "/l/"+slug+"?"+query, "Referer", "android-app://org.example.reader/")
 		require.Contains(t, html.UnescapeString(r.body), `<input type="hidden" name="utm_source" value="`+want+`">`, query)
@@ -36,5 +37,6 @@ func TestNoSourceOfWhoAsksForPrivacy(t *testing.T) {
 		require.Less(t, f.do(t, "POST", "/l/"+slug, form, "Sec-Fetch-Site", "same-origin", signal, "1").status, 400)
 	}
 	require.Equal(t, 2, one[int](t, f, `SELECT count(*) FROM submissions`))
-	require.Zero(t, one[int](t, f, `SELECT count(*) FROM submissions WHERE utm::text LIKE '%private%' OR referrer IS NOT NULL AND referrer != ''`))
+	require.Zero(t, one[int](t, f,
+		`SELECT count(*) FROM submissions WHERE utm::text LIKE '%private%' OR referrer IS NOT NULL AND referrer != ''`))
 }

@@ -104,17 +104,20 @@ func (f *fixture) serve(t *testing.T) {
 	log := slog.New(slog.NewJSONHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	jobs, err := queue.New(queue.Config{}, queue.Deps{Postgres: db, Log: log, Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
-	mails, err := mail.New(mail.Config{}, mail.Deps{Queue: jobs, Tokens: f.tokens, Site: site, Log: log, Registerer: prometheus.NewRegistry()})
+	mails, err := mail.New(mail.Config{}, mail.Deps{Queue: jobs, Tokens: f.tokens, Site: site, Log: log,
+		Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	pages, err := web.New(web.Deps{Site: site, Log: log})
 	require.NoError(t, err)
 	addresses, err := clientaddr.Config{TrustedProxies: []string{"127.0.0.1", "::1"}}.Finder()
 	require.NoError(t, err)
-	taking := capture.New(config, capture.Deps{Postgres: db, Limiter: ratelimit.NewVisitors(db, f.tokens), Mail: picky{mails, f}, Tokens: f.tokens, Site: site, Now: f.now})
+	taking := capture.New(config, capture.Deps{Postgres: db, Limiter: ratelimit.NewVisitors(db, f.tokens),
+		Mail: picky{mails, f}, Tokens: f.tokens, Site: site, Now: f.now})
 	bots, err := bot.NewRules()
 	require.NoError(t, err)
 	visitors, err := landing.New(landing.Deps{
-		Postgres: db, Pages: pages, Capture: taking, Tokens: f.tokens, Addresses: addresses, Bots: bots, Site: site, Collector: collector, Now: f.now,
+		Postgres: db, Pages: pages, Capture: taking, Tokens: f.tokens, Addresses: addresses, Bots: bots, Site: site,
+		Collector: collector, Now: f.now,
 	})
 	require.NoError(t, err)
 	a := api.New(api.Deps{Verifier: auth.NewVerifier(db, log), Log: log})
@@ -154,7 +157,8 @@ func (f *fixture) link(t *testing.T, set ...string) (slug string) {
 	f.exec(t, `INSERT INTO lead_magnets (id, account_id, title, description, file_version) VALUES ($1, $2, 'The Complete Guide', 'What we learnt in ten years.', 1)`, magnet, f.account)
 	f.exec(t, `INSERT INTO lead_magnet_files (lead_magnet_id, version, account_id, file_name, content_type, file_size, page_count, sha256)
 		VALUES ($1, 1, $2, 'guide.pdf', 'application/pdf', 2412345, 12, '')`, magnet, f.account)
-	f.exec(t, `INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)`, id, f.account, magnet, slug)
+	f.exec(t, `INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)`,
+		id, f.account, magnet, slug)
 	if len(set) > 0 {
 		f.exec(t, `UPDATE generic_links SET `+strings.Join(set, ", ")+` WHERE id = $1`, id)
 	}
@@ -228,7 +232,8 @@ type sent struct {
 
 func (f *fixture) mails(t *testing.T) []sent {
 	t.Helper()
-	rows, err := f.db.Unscoped().Query(t.Context(), `SELECT (args ->> 'id')::uuid, decode(args ->> 'sealed', 'base64') FROM river_job WHERE kind = 'sealed_mail' ORDER BY id`)
+	rows, err := f.db.Unscoped().Query(t.Context(),
+		`SELECT (args ->> 'id')::uuid, decode(args ->> 'sealed', 'base64') FROM river_job WHERE kind = 'sealed_mail' ORDER BY id`)
 	require.NoError(t, err)
 	type sealed struct {
 		ID   uuid.UUID

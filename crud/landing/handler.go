@@ -71,7 +71,8 @@ func (l *Landing) try(w http.ResponseWriter, r *http.Request, o offer, form capt
 	if r.PostForm.Has("code") {
 		typed := strings.TrimSpace(r.PostForm.Get("code"))
 		if !proof.IsCode(typed) {
-			return l.writeSent(w, r, http.StatusUnprocessableEntity, seen, o, sentData{WrongKey: "wrong.code.form", Typed: typed})
+			return l.writeSent(w, r, http.StatusUnprocessableEntity, seen, o,
+				sentData{WrongKey: "wrong.code.form", Typed: typed})
 		}
 		seen.State = capture.Used
 		return l.writeSent(w, r, http.StatusOK, seen, o, sentData{})
@@ -239,7 +240,8 @@ func (l *Landing) redirectTrailingSlash(w http.ResponseWriter, r *http.Request) 
 	if !link.SlugForm.MatchString(slug) {
 		return web.Error(web.NotFound, web.Brand{})
 	}
-	http.Redirect(w, r, l.deps.Pages.Path(web.LandingPath(slug))+query(r), http.StatusMovedPermanently) //nolint:gosec // to a path of ours: the slug has been checked
+	http.Redirect(w, r, l.deps.Pages.Path(web.LandingPath(slug))+query(r),
+		http.StatusMovedPermanently) //nolint:gosec // to a path of ours: the slug has been checked
 	return nil
 }
 
@@ -258,6 +260,7 @@ func (l *Landing) redirectLowercase(w http.ResponseWriter, r *http.Request) bool
 	if small == slug || !link.SlugForm.MatchString(small) {
 		return false
 	}
-	http.Redirect(w, r, l.deps.Pages.Path(web.LandingPath(small))+query(r), http.StatusMovedPermanently) //nolint:gosec // to a path of ours: the slug has been checked
+	http.Redirect(w, r, l.deps.Pages.Path(web.LandingPath(small))+query(r),
+		http.StatusMovedPermanently) //nolint:gosec // to a path of ours: the slug has been checked
 	return true
 }

@@ -13,8 +13,11 @@ var inboxes = []struct {
 	domains   []string
 }{
 	{"Gmail", "https://mail.google.com/", []string{"gmail.com", "googlemail.com"}},
-	{"Outlook", "https://outlook.live.com/mail/", []string{"outlook.com", "outlook.de", "outlook.fr", "outlook.es", "outlook.it", "hotmail.com", "hotmail.de", "hotmail.fr", "hotmail.es", "hotmail.it", "hotmail.co.uk", "live.com", "live.nl", "msn.com"}},
-	{"Yahoo Mail", "https://mail.yahoo.com/", []string{"yahoo.com", "yahoo.de", "yahoo.fr", "yahoo.es", "yahoo.it", "yahoo.co.uk", "ymail.com"}},
+	{"Outlook", "https://outlook.live.com/mail/", []string{"outlook.com", "outlook.de", "outlook.fr", "outlook.es",
+		"outlook.it", "hotmail.com", "hotmail.de", "hotmail.fr", "hotmail.es", "hotmail.it", "hotmail.co.uk",
+		"live.com", "live.nl", "msn.com"}},
+	{"Yahoo Mail", "https://mail.yahoo.com/", []string{"yahoo.com", "yahoo.de", "yahoo.fr", "yahoo.es", "yahoo.it",
+		"yahoo.co.uk", "ymail.com"}},
 	{"iCloud Mail", "https://www.icloud.com/mail/", []string{"icloud.com", "me.com", "mac.com"}},
 	{"Proton Mail", "https://mail.proton.me/", []string{"proton.me", "protonmail.com", "pm.me"}},
 	{"GMX", "https://www.gmx.net/", []string{"gmx.de", "gmx.net", "gmx.at", "gmx.ch"}},

@@ -35,7 +35,8 @@ func TestThePageShowsWhatIsInTheDocument(t *testing.T) {
 		SELECT md5(k), account_id, k, lead_magnet_id, version, 'image/jpeg', 360, 509, '' FROM lead_magnet_files, unnest(ARRAY['inside1', 'inside2', 'inside3']) k`)
 	f.exec(t, `UPDATE lead_magnets SET author = 'Ada Lovelace', author_about = 'Writes programs.'`)
 	body := f.get(t, "/l/"+slug).body
-	require.Contains(t, body, `<li><span>Why &lt;b&gt; guides</span><span class="number"><span class="unseen">, page 2</span><span aria-hidden="true">2</span></span></li>`)
+	require.Contains(t, body,
+		`<li><span>Why &lt;b&gt; guides</span><span class="number"><span class="unseen">, page 2</span><span aria-hidden="true">2</span></span></li>`)
 	require.Contains(t, body, `<li class="part"><span>A part</span>`)
 	require.Equal(t, 3, strings.Count(body, `width="360" height="509" alt="" loading="lazy"`))
 	require.Contains(t, body, "<strong>Ada Lovelace</strong><br>Writes programs.")
@@ -98,7 +99,8 @@ func TestThePageShowsTheTrueNumberOfReaders(t *testing.T) {
 	f.pass(time.Minute)
 	body = f.get(t, "/l/"+wanted, "Accept-Language", "de").body
 	require.Contains(t, body, "<li>5 haben es zu Ende gelesen</li>")
-	require.Contains(t, body, "<li>5 Minuten Lesezeit</li>") // the middle of 2, 4, 5, 6 and 8: all but the fifth read twice
+	// the middle of 2, 4, 5, 6 and 8: all but the fifth read twice
+	require.Contains(t, body, "<li>5 Minuten Lesezeit</li>")
 	require.NotContains(t, f.get(t, "/l/"+slug).body, "finished")
 }
 

@@ -44,12 +44,14 @@ func TestMistakesAndStatusPagesSpeakTheLanguage(t *testing.T) {
 	require.Equal(t, http.StatusUnprocessableEntity, r.status)
 	require.Contains(t, r.body, "Geben Sie eine E-Mail-Adresse wie jo@example.com ein.")
 	require.Contains(t, r.body, "<title>Bitte prüfen: The Complete Guide</title>")
-	for path, want := range map[string]string{"/l/" + closed: "Dieses Angebot ist geschlossen", "/l/nothing-here": "Hier gibt es keine Seite", "/verify/x/y": "Hier gibt es keine Seite"} {
+	for path, want := range map[string]string{"/l/" + closed: "Dieses Angebot ist geschlossen",
+		"/l/nothing-here": "Hier gibt es keine Seite", "/verify/x/y": "Hier gibt es keine Seite"} {
 		r := f.get(t, path, "Accept-Language", "de")
 		require.Contains(t, r.body, want, path)
 		require.Contains(t, r.body, `<html lang="de">`)
 	}
-	other := f.do(t, "POST", "/l/"+slug, values("email", "jo@example.com"), "Sec-Fetch-Site", "cross-site", "Accept-Language", "fr")
+	other := f.do(t, "POST", "/l/"+slug, values("email", "jo@example.com"), "Sec-Fetch-Site",
+		"cross-site", "Accept-Language", "fr")
 	require.Contains(t, other.body, "Ce formulaire venait d’une autre page")
 }
 
@@ -57,7 +59,8 @@ func TestTheVerificationKeepsTheLanguageOfTheForm(t *testing.T) {
 	t.Parallel()
 	f := start(t)
 	slug := f.link(t, "require_verification = true")
-	r := f.do(t, "POST", "/l/"+slug, values("email", "jo@example.com"), "Sec-Fetch-Site", "same-origin", "Accept-Language", "de")
+	r := f.do(t, "POST", "/l/"+slug, values("email", "jo@example.com"), "Sec-Fetch-Site",
+		"same-origin", "Accept-Language", "de")
 	page := r.location(t)
 	require.Equal(t, "de", f.last(t).Language)
 	waiting := f.get(t, page, "Accept-Language", "de")
@@ -71,7 +74,8 @@ func TestTheVerificationKeepsTheLanguageOfTheForm(t *testing.T) {
 	// Confirmed on a device that speaks another language: the mail is in that of the form.
 	link := f.last(t).path(t)
 	require.Contains(t, f.get(t, link, "Accept-Language", "fr").body, "Confirmez votre adresse")
-	require.Equal(t, http.StatusSeeOther, f.do(t, "POST", link, values(), "Sec-Fetch-Site", "same-origin", "Accept-Language", "fr").status)
+	require.Equal(t, http.StatusSeeOther, f.do(t, "POST", link, values(), "Sec-Fetch-Site", "same-origin",
+		"Accept-Language", "fr").status)
 	require.Equal(t, "document", f.last(t).Kind)
 	require.Equal(t, "de", f.last(t).Language)
 }

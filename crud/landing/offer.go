@@ -136,7 +136,8 @@ func (l *Landing) byLink(r *http.Request) (capture.Verification, offer, error) {
 
 // bySecret returns the verification that a look-up finds for a secret, and the offer that it is
 // for.
-func (l *Landing) bySecret(ctx context.Context, secret string, find func(context.Context, string) (capture.Verification, error)) (v capture.Verification, o offer, err error) {
+func (l *Landing) bySecret(ctx context.Context, secret string, find func(context.Context, string) (capture.Verification,
+	error)) (v capture.Verification, o offer, err error) {
 	if !secretForm.MatchString(secret) {
 		return v, o, web.Error(web.NotFound, web.Brand{})
 	}

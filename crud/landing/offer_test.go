@@ -20,10 +20,14 @@ func TestPageShowsTheOffer(t *testing.T) {
 	r := f.get(t, "/l/"+slug)
 	require.Equal(t, http.StatusOK, r.status)
 	for _, want := range []string{
-		"<title>The Complete Guide</title>", "<h1>The Complete Guide</h1>", "What we learnt in ten years.", "<li>PDF</li><li>12 pages</li><li>2.4 MB</li>",
-		`<link rel="canonical" href="https://links.example.com/l/` + slug + `">`, `<meta property="og:title" content="The Complete Guide">`,
-		`<meta property="og:url" content="https://links.example.com/l/` + slug + `">`, `<meta name="twitter:card" content="summary">`,
-		`<meta property="og:site_name" content="Acme Ltd">`, "Read the document", "Acme Ltd gets your address", `action="/l/` + slug + `"`, `type="email"`,
+		"<title>The Complete Guide</title>", "<h1>The Complete Guide</h1>", "What we learnt in ten years.",
+		"<li>PDF</li><li>12 pages</li><li>2.4 MB</li>",
+		`<link rel="canonical" href="https://links.example.com/l/` + slug + `">`,
+		`<meta property="og:title" content="The Complete Guide">`,
+		`<meta property="og:url" content="https://links.example.com/l/` + slug + `">`,
+		`<meta name="twitter:card" content="summary">`,
+		`<meta property="og:site_name" content="Acme Ltd">`, "Read the document", "Acme Ltd gets your address",
+		`action="/l/` + slug + `"`, `type="email"`,
 	} {
 		require.Contains(t, r.body, want)
 	}
@@ -39,12 +43,14 @@ func TestPageShowsTheOffer(t *testing.T) {
 	f.exec(t, `UPDATE accounts SET brand_color = '#ffcc00'`)
 	r = f.get(t, "/l/"+slug)
 	for _, want := range []string{
-		"<h1>Ours</h1>", "<p>First part.</p><p>Second\npart.</p>", `name="name"`, "Get the checklist", "I agree to get mails.", `href="https://acme.example/privacy"`,
+		"<h1>Ours</h1>", "<p>First part.</p><p>Second\npart.</p>", `name="name"`, "Get the checklist",
+		"I agree to get mails.", `href="https://acme.example/privacy"`,
 		`src="https://cdn.example.net/x.png"`, `content="https://cdn.example.net/x.png"`, "summary_large_image", "--accent:#",
 	} {
 		require.Contains(t, r.body, want)
 	}
-	require.Contains(t, r.header.Get("Content-Security-Policy"), "img-src 'self' data: https://cdn.example.net https://events.example.com")
+	require.Contains(t, r.header.Get("Content-Security-Policy"),
+		"img-src 'self' data: https://cdn.example.net https://events.example.com")
 	require.Contains(t, r.body, "@media (prefers-color-scheme:dark){:root{--accent:#ffcc00")
 	require.Equal(t, 1, strings.Count(r.body, "#ffcc00"), "yellow does not read on white: there it is moved")
 }
@@ -55,7 +61,9 @@ func TestViewIsCounted(t *testing.T) {
 	f := start(t)
 	slug := f.link(t)
 	r := f.get(t, "/l/"+slug)
-	pixel := regexp.MustCompile(`<noscript><img class="pixel" src="https://events\.example\.com/v1/pixel\.gif\?t=([\w-]+)"`).FindStringSubmatch(r.body)
+	pixel := regexp.MustCompile(
+		`<noscript><img class="pixel" src="https://events\.example\.com/v1/pixel\.gif\?t=([\w-]+)"`).FindStringSubmatch(
+		r.body)
 	require.NotNil(t, pixel, r.body)
 	claims, err := f.tokens.Verify([]byte(pixel[1]))
 	require.NoError(t, err)
@@ -66,8 +74,10 @@ func TestViewIsCounted(t *testing.T) {
 	require.Contains(t, r.body, `navigator.sendBeacon("https://events.example.com/v1/link-views"`)
 	require.Contains(t, r.body, `{token: "`+pixel[1]+`", referrer: "", url: "https://links.example.com/l/`+slug+`"}`)
 	// Of addresses, no more is sent than a submission stores.
-	from := f.get(t, "/l/"+slug+"?utm_source=news+letter&email=private@example.net&utm_medium=mail", "Referer", "https://search.example/find?q=private")
-	require.Contains(t, from.body, `referrer: "https://search.example/find", url: "https://links.example.com/l/`+slug+`?utm_medium=mail\u0026utm_source=news+letter"}`)
+	from := f.get(t, "/l/"+slug+"?utm_source=news+letter&email=private@example.net&utm_medium=mail", "Referer",
+		"https://search.example/find?q=private")
+	require.Contains(t, from.body, `referrer: "https://search.example/find", url: "https://links.example.com/l/`+slug+
+		`?utm_medium=mail\u0026utm_source=news+letter"}`)
 	require.NotContains(t, from.body, "private")
 	require.NotContains(t, from.body, "example.net")
 	require.Contains(t, r.header.Get("Content-Security-Policy"), "connect-src https://events.example.com")
@@ -150,12 +160,16 @@ func TestNothingIsScript(t *testing.T) {
 	f := start(t)
 	const evil = `</script></style>"'><img src=x onerror=alert(1)><script>alert(2)</script>{{.Nonce}}`
 	quoted := strings.ReplaceAll(evil, "'", "''")
-	slug := f.link(t, "title = '"+quoted+"'", "description = '"+quoted+"'", "collect_name = true", "consent_text = '"+quoted+"'", "button_text = '"+quoted+"'",
-		"privacy_url = 'javascript:alert(3)'", "redirect_url = 'javascript:alert(4)'", "thumbnail_url = 'https://x;script-src *;/a.png'")
+	slug := f.link(t, "title = '"+quoted+"'", "description = '"+quoted+"'", "collect_name = true",
+		"consent_text = '"+quoted+"'", "button_text = '"+quoted+"'",
+		"privacy_url = 'javascript:alert(3)'", "redirect_url = 'javascript:alert(4)'",
+		"thumbnail_url = 'https://x;script-src *;/a.png'")
 	f.exec(t, `UPDATE accounts SET name = $1`, evil)
 	pages := []reply{
-		f.get(t, "/l/"+slug+"?utm_source="+`%3C/script%3E%22%3E%3Cimg%20src=x%20onerror=alert(1)%3E`, "Referer", `https://x.example/"><img src=x>`),
-		f.post(t, "/l/"+slug, "email", evil, "name", evil, "ref", evil, "utm_source", evil, "consent_seen", evil, "consent", evil),
+		f.get(t, "/l/"+slug+"?utm_source="+`%3C/script%3E%22%3E%3Cimg%20src=x%20onerror=alert(1)%3E`, "Referer",
+			`https://x.example/"><img src=x>`),
+		f.post(t, "/l/"+slug, "email", evil, "name", evil, "ref", evil, "utm_source", evil,
+			"consent_seen", evil, "consent", evil),
 	}
 	f.exec(t, `UPDATE generic_links SET active = false WHERE slug = $1`, slug)
 	pages = append(pages, f.get(t, "/l/"+slug))
@@ -176,7 +190,8 @@ func TestNothingIsScript(t *testing.T) {
 func TestWeight(t *testing.T) {
 	t.Parallel()
 	f := start(t)
-	slug := f.link(t, "collect_name = true", "consent_text = repeat('I agree. ', 100)", "description = repeat('Many words about the document. ', 160)")
+	slug := f.link(t, "collect_name = true", "consent_text = repeat('I agree. ', 100)",
+		"description = repeat('Many words about the document. ', 160)")
 	plain := f.get(t, "/l/"+slug, "Accept-Encoding", "identity")
 	require.Equal(t, http.StatusOK, plain.status)
 	require.Less(t, len(plain.body), 30_000, "uncompressed")
@@ -206,7 +221,8 @@ func TestPreviewOfAVerification(t *testing.T) {
 		require.Contains(t, r.body, "This is a preview.")
 		require.Contains(t, r.body, says)
 		for _, to := range regexp.MustCompile(`(?:href|action)="(/[^"]*)"`).FindAllStringSubmatch(r.body, -1) {
-			require.True(t, strings.Contains(to[1], "preview=") || strings.HasPrefix(to[1], "/assets/"), "%s leads to the real form", to[1])
+			require.True(t, strings.Contains(to[1], "preview=") || strings.HasPrefix(to[1], "/assets/"),
+				"%s leads to the real form", to[1])
 		}
 	}
 	step(http.StatusUnprocessableEntity, `id="name-wrong"`, "email", "jo@example.com")
@@ -258,6 +274,8 @@ func TestPreview(t *testing.T) {
 	require.Equal(t, http.StatusGone, f.get(t, path+"x").status)
 	f.pass(time.Hour)
 	require.Equal(t, http.StatusGone, f.get(t, path).status)
-	require.Equal(t, http.StatusNotFound, f.do(t, "POST", "/api/v1/generic-links/01900000-0000-7000-8000-000000000000/preview", nil, "Authorization", "Bearer "+f.key).status)
+	require.Equal(t, http.StatusNotFound,
+		f.do(t, "POST", "/api/v1/generic-links/01900000-0000-7000-8000-000000000000/preview", nil,
+			"Authorization", "Bearer "+f.key).status)
 	require.Equal(t, http.StatusUnauthorized, f.do(t, "POST", "/api/v1/generic-links/"+id+"/preview", nil).status)
 }

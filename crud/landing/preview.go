@@ -35,7 +35,8 @@ type Preview struct {
 
 func (l *Landing) registerPreview(a *api.API) {
 	api.Register(a, api.Operation{
-		ID: "preview-generic-link", Method: "POST", Path: "/api/v1/generic-links/{id}/preview", Scope: auth.Write, Tag: "Generic links",
+		ID: "preview-generic-link", Method: "POST", Path: "/api/v1/generic-links/{id}/preview",
+		Scope: auth.Write, Tag: "Generic links",
 		Summary:     "Create a URL that shows the page of a generic link without counting",
 		Description: "For owners who preview their own page: views and forms are neither counted nor stored. The URL works for an hour.",
 	}, l.makePreview)
@@ -55,7 +56,8 @@ func (l *Landing) makePreview(ctx context.Context, in *previewInput) (*api.Answe
 	}
 	ends := l.deps.Now().Add(previewTime).Truncate(time.Second)
 	return api.OK(Preview{
-		URL:       l.deps.Site + web.LandingPath(link.Slug) + "?" + url.Values{"preview": {l.deps.Tokens.Grant(previewPurpose, link.ID[:], nil, ends)}}.Encode(),
+		URL: l.deps.Site + web.LandingPath(link.Slug) + "?" +
+			url.Values{"preview": {l.deps.Tokens.Grant(previewPurpose, link.ID[:], nil, ends)}}.Encode(),
 		ExpiresAt: api.TimeOf(ends),
 	}), nil
 }

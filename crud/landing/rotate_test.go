@@ -20,7 +20,8 @@ func TestRotatedKeysEndNothing(t *testing.T) {
 	slug := f.link(t, "require_verification = true")
 	page, first := f.asked(t, slug, "jo@example.com")
 	var preview struct{ URL string }
-	r := f.do(t, "POST", "/api/v1/generic-links/"+one[string](t, f, `SELECT id::text FROM generic_links WHERE slug = $1`, slug)+"/preview", nil, "Authorization", "Bearer "+f.key)
+	r := f.do(t, "POST", "/api/v1/generic-links/"+one[string](t, f, `SELECT id::text FROM generic_links WHERE slug = $1`,
+		slug)+"/preview", nil, "Authorization", "Bearer "+f.key)
 	require.NoError(t, json.Unmarshal([]byte(r.body), &preview, json.MatchCaseInsensitiveNames(true)), r.body)
 	u, err := url.Parse(preview.URL)
 	require.NoError(t, err)

@@ -9,7 +9,9 @@ import (
 
 func (f *fixture) linkColumn(t *testing.T, column, path string) string {
 	t.Helper()
-	return one[string](t, f, `SELECT coalesce(`+column+`::text, '') FROM access_links WHERE token_hash = sha256($1::text::bytea)`, strings.TrimPrefix(path, "/a/"))
+	return one[string](t, f,
+		`SELECT coalesce(`+column+`::text, '') FROM access_links WHERE token_hash = sha256($1::text::bytea)`,
+		strings.TrimPrefix(path, "/a/"))
 }
 
 // Someone who types the address of another person gets no link that this person has, neither before
@@ -40,7 +42,8 @@ func TestStrangerGetsNoLinkOfAnAddress(t *testing.T) {
 	require.Equal(t, "true", f.linkColumn(t, "verified", mailed))
 	require.NotEmpty(t, f.linkColumn(t, "submission_id", mailed))
 	require.Empty(t, f.linkColumn(t, "submission_id", before))
-	require.Equal(t, "0 false <nil>", one[string](t, f, `SELECT view_count || ' ' || (view_count > 0) || ' ' || coalesce(first_viewed_at::text, '<nil>') FROM counted_submissions`))
+	require.Equal(t, "0 false <nil>",
+		one[string](t, f, `SELECT view_count || ' ' || (view_count > 0) || ' ' || coalesce(first_viewed_at::text, '<nil>') FROM counted_submissions`))
 
 	f.exec(t, `UPDATE generic_links SET require_verification = false`)
 	require.Empty(t, f.linkColumn(t, "submission_id", strangers()))

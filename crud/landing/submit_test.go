@@ -24,7 +24,8 @@ func TestFormOpensTheDocument(t *testing.T) {
 	t.Parallel()
 	f := start(t)
 	slug := f.link(t)
-	to := f.post(t, "/l/"+slug, "email", " Jo@Example.com ", "utm_source", "news", "utm_campaign", "May", "utm_else", "x", "ref", "https://blog.example/post?secret=1#top").location(t)
+	to := f.post(t, "/l/"+slug, "email", " Jo@Example.com ", "utm_source", "news", "utm_campaign", "May", "utm_else", "x",
+		"ref", "https://blog.example/post?secret=1#top").location(t)
 	require.Regexp(t, `^/a/[a-z2-7]{26}$`, to)
 	m := f.last(t)
 	require.Equal(t, "document Jo@Example.com", m.Kind+" "+m.To)
@@ -74,13 +75,18 @@ func TestFormIsChecked(t *testing.T) {
 		{"a space in it", []string{"email", "jo@exam ple.com"}, "email", "Enter an email address"},
 		{"a header in it", []string{"email", "jo@example.com\r\nBcc: al@example.com"}, "email", "Enter an email address"},
 		{"too long", []string{"email", strings.Repeat("x", 250) + "@example.com"}, "email", "Enter an email address"},
-		{"throwaway", []string{"email", "jo@x.mailinator.com", "name", "Jo", "consent", "yes", "consent_seen", seen}, "email", "throwaway"},
+		{"throwaway", []string{"email", "jo@x.mailinator.com", "name", "Jo", "consent", "yes", "consent_seen", seen}, "email",
+			"throwaway"},
 		{"no name", []string{"email", "jo@example.com", "consent", "yes", "consent_seen", seen}, "name", "Enter your name."},
-		{"blanks for a name", []string{"email", "jo@example.com", "name", " \t\u00a0", "consent", "yes", "consent_seen", seen}, "name", "Enter your name."},
-		{"nothing to see for a name", []string{"email", "jo@example.com", "name", "\u3164\u2800\u200d", "consent", "yes", "consent_seen", seen}, "name", "Enter your name."},
-		{"a book for a name", []string{"email", "jo@example.com", "name", strings.Repeat("x", 101), "consent", "yes", "consent_seen", seen}, "name", "at most 100"},
+		{"blanks for a name", []string{"email", "jo@example.com", "name", " \t\u00a0", "consent", "yes", "consent_seen",
+			seen}, "name", "Enter your name."},
+		{"nothing to see for a name", []string{"email", "jo@example.com", "name", "\u3164\u2800\u200d", "consent", "yes",
+			"consent_seen", seen}, "name", "Enter your name."},
+		{"a book for a name", []string{"email", "jo@example.com", "name", strings.Repeat("x", 101), "consent", "yes",
+			"consent_seen", seen}, "name", "at most 100"},
 		{"no consent", []string{"email", "jo@example.com", "name", "Jo"}, "consent", "Tick the box"},
-		{"another text", []string{"email", "jo@example.com", "name", "Jo", "consent", "yes", "consent_seen", "0123456789abcdef"}, "consent", "This text has changed"},
+		{"another text", []string{"email", "jo@example.com", "name", "Jo", "consent", "yes", "consent_seen",
+			"0123456789abcdef"}, "consent", "This text has changed"},
 	} {
 		r := f.post(t, "/l/"+slug, test.fields...)
 		require.Equal(t, http.StatusUnprocessableEntity, r.status, test.name)
@@ -90,14 +96,17 @@ func TestFormIsChecked(t *testing.T) {
 		require.Equal(t, 1, strings.Count(r.body, "autofocus"), test.name)
 	}
 	// What was entered is still there.
-	r := f.post(t, "/l/"+slug, "email", "jo@example", "name", "Jo & Al", "consent", "yes", "consent_seen", seen, "utm_source", "x<y", "ref", "https://blog.example/")
-	for _, want := range []string{`value="jo@example"`, `value="Jo &amp; Al"`, ` checked`, `name="utm_source" value="x&lt;y"`, `name="ref" value="https://blog.example/"`} {
+	r := f.post(t, "/l/"+slug, "email", "jo@example", "name", "Jo & Al", "consent", "yes", "consent_seen", seen,
+		"utm_source", "x<y", "ref", "https://blog.example/")
+	for _, want := range []string{`value="jo@example"`, `value="Jo &amp; Al"`, ` checked`,
+		`name="utm_source" value="x&lt;y"`, `name="ref" value="https://blog.example/"`} {
 		require.Contains(t, r.body, want)
 	}
 	require.Zero(t, one[int](t, f, `SELECT count(*) FROM submissions`))
 	require.Empty(t, f.mails(t))
 
-	f.post(t, "/l/"+slug, "email", "zoë+1@exämple.com", "name", "  Zoë \t Ω  ", "consent", "yes", "consent_seen", seen).location(t)
+	f.post(t, "/l/"+slug, "email", "zoë+1@exämple.com", "name", "  Zoë \t Ω  ", "consent", "yes",
+		"consent_seen", seen).location(t)
 	require.Equal(t, "Zoë Ω", one[string](t, f, `SELECT name FROM submissions`))
 }
 
@@ -106,7 +115,8 @@ func TestAddressesAsPeoplePasteThem(t *testing.T) {
 	t.Parallel()
 	f := start(t)
 	slug := f.link(t)
-	for _, typed := range []string{"jo@example.com\u200b", "\ufeff jo@exam\u00adple.com", "ｊｏ＠example．com", "<jo@example.com>", "Jo Doe <JO@example.com>", "mailto:jo@example.com", "jo@example.com.", "“jo@example.com”,"} {
+	for _, typed := range []string{"jo@example.com\u200b", "\ufeff jo@exam\u00adple.com", "ｊｏ＠example．com",
+		"<jo@example.com>", "Jo Doe <JO@example.com>", "mailto:jo@example.com", "jo@example.com.", "“jo@example.com”,"} {
 		require.Regexp(t, `^/a/`, f.post(t, "/l/"+slug, "email", typed).location(t), "%q", typed)
 		require.Equal(t, "jo@example.com", f.last(t).To, "%q", typed)
 	}
@@ -147,13 +157,15 @@ func TestConsent(t *testing.T) {
 	f.post(t, "/l/"+slug, "email", "early@example.com").location(t)
 	f.exec(t, `UPDATE generic_links SET consent_text = 'I agree to A.', privacy_url = 'https://acme.example/p' WHERE slug = $1`, slug)
 	agree := func(email string) {
-		f.post(t, "/l/"+slug, "email", email, "consent", "yes", "consent_seen", formField(t, f.get(t, "/l/"+slug).body, "consent_seen")).location(t)
+		f.post(t, "/l/"+slug, "email", email, "consent", "yes", "consent_seen", formField(t, f.get(t, "/l/"+slug).body,
+			"consent_seen")).location(t)
 	}
 	agree("jo@example.com")
 	agree("early@example.com")
 	f.exec(t, `UPDATE generic_links SET consent_text = 'I agree to B.' WHERE slug = $1`, slug)
 	agree("jo@example.com")
-	require.Equal(t, 2, one[int](t, f, `SELECT count(*) FROM submissions WHERE consent_text = 'I agree to A.' AND privacy_url = 'https://acme.example/p' AND consented_at = $1`, f.now()))
+	require.Equal(t, 2, one[int](t, f,
+		`SELECT count(*) FROM submissions WHERE consent_text = 'I agree to A.' AND privacy_url = 'https://acme.example/p' AND consented_at = $1`, f.now()))
 }
 
 // A field that people do not see is filled in by programs. A person whose browser did it is not
@@ -183,7 +195,8 @@ func TestFormSentManyTimesAtOnce(t *testing.T) {
 		places := map[string]bool{}
 		for i := range 24 {
 			running.Go(func() {
-				r, err := f.send(context.Background(), "POST", "/l/"+slug, values("email", []string{"jo@example.com", "JO@example.com", "al@example.com"}[i%3]))
+				r, err := f.send(context.Background(), "POST", "/l/"+slug,
+					values("email", []string{"jo@example.com", "JO@example.com", "al@example.com"}[i%3]))
 				if err != nil || r.status != http.StatusSeeOther {
 					t.Errorf("%v %d %s", err, r.status, r.body)
 				}
@@ -194,8 +207,10 @@ func TestFormSentManyTimesAtOnce(t *testing.T) {
 		}
 		running.Wait()
 		require.Equal(t, 2, one[int](t, f, `SELECT submission_count FROM generic_links WHERE slug = $1`, slug))
-		require.Equal(t, 2, one[int](t, f, `SELECT count(*) FROM submissions s JOIN generic_links g ON g.id = s.generic_link_id WHERE slug = $1`, slug))
-		links := one[int](t, f, `SELECT count(*) FROM access_links a JOIN generic_links g ON g.id = a.generic_link_id WHERE slug = $1`, slug)
+		require.Equal(t, 2, one[int](t, f,
+			`SELECT count(*) FROM submissions s JOIN generic_links g ON g.id = s.generic_link_id WHERE slug = $1`, slug))
+		links := one[int](t, f,
+			`SELECT count(*) FROM access_links a JOIN generic_links g ON g.id = a.generic_link_id WHERE slug = $1`, slug)
 		if verify == "true" {
 			require.Zero(t, links)
 			require.Len(t, places, 24)
@@ -215,7 +230,8 @@ func TestFormLeadsWhereTheOwnerWants(t *testing.T) {
 	require.Contains(t, r.body, "Send me the document")
 	// Nothing that a visitor sends changes it.
 	for _, field := range []string{"redirect_url", "redirect", "next", "url", "return_to"} {
-		require.Equal(t, "https://acme.example/thanks?from=lodestone", f.post(t, "/l/"+slug+"?"+field+"=https://evil.example", "email", "jo@example.com", field, "https://evil.example").location(t))
+		require.Equal(t, "https://acme.example/thanks?from=lodestone", f.post(t, "/l/"+slug+"?"+field+"=https://evil.example",
+			"email", "jo@example.com", field, "https://evil.example").location(t))
 	}
 	require.Regexp(t, `^/a/`, f.last(t).path(t))
 	for _, bad := range []string{"javascript:alert(1)", "//evil.example", "/elsewhere", "https://"} {
@@ -282,7 +298,8 @@ func TestFormsOfOtherSites(t *testing.T) {
 	t.Parallel()
 	f := start(t)
 	slug := f.link(t)
-	r := f.do(t, "POST", "/l/"+slug, values("email", "jo@example.com"), "Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example")
+	r := f.do(t, "POST", "/l/"+slug, values("email", "jo@example.com"), "Sec-Fetch-Site", "cross-site",
+		"Origin", "https://evil.example")
 	require.Equal(t, http.StatusForbidden, r.status)
 	require.Contains(t, r.body, "This form came from another page")
 	require.Contains(t, r.body, `href="/l/`+slug+`"`)
@@ -307,7 +324,8 @@ func TestFormThatArrivesTooSlowly(t *testing.T) {
 	t.Cleanup(server.Close)
 	conn, err := net.Dial("tcp", server.Listener.Addr().String())
 	require.NoError(t, err)
-	_, err = io.WriteString(conn, "POST /l/"+slug+" HTTP/1.1\r\nHost: links.example.com\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 20\r\n\r\nemail=jo")
+	_, err = io.WriteString(conn,
+		"POST /l/"+slug+" HTTP/1.1\r\nHost: links.example.com\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 20\r\n\r\nemail=jo")
 	require.NoError(t, err)
 	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	require.NoError(t, err)
@@ -394,5 +412,6 @@ func TestLinksOfAFormEnd(t *testing.T) {
 	require.True(t, ends()[0].Equal(first), "it has not ended")
 	f.pass(7 * 24 * time.Hour)
 	f.post(t, "/l/"+slug, "email", "jo@example.com").location(t)
-	require.True(t, one[time.Time](t, f, `SELECT expires_at FROM access_links WHERE source = 'mail'`).Equal(f.now().AddDate(0, 0, 7)))
+	require.True(t, one[time.Time](t, f,
+		`SELECT expires_at FROM access_links WHERE source = 'mail'`).Equal(f.now().AddDate(0, 0, 7)))
 }

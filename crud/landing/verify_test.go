@@ -42,7 +42,8 @@ func TestVerificationByLink(t *testing.T) {
 	require.Zero(t, one[int](t, f, `SELECT count(*) FROM access_links`))
 	r := f.get(t, page)
 	require.Equal(t, http.StatusOK, r.status)
-	for _, want := range []string{"Check your mail", "jo@example.com", `autocomplete="one-time-code"`, "Send it again", "Use another address", `href="/l/` + slug + `"`, "noindex"} {
+	for _, want := range []string{"Check your mail", "jo@example.com", `autocomplete="one-time-code"`, "Send it again",
+		"Use another address", `href="/l/` + slug + `"`, "noindex"} {
 		require.Contains(t, r.body, want)
 	}
 	require.NotContains(t, r.body, m.Code)
@@ -278,7 +279,8 @@ func TestSecretsAreNotKept(t *testing.T) {
 	f.get(t, m.path(t))
 	f.post(t, page, "code", "000000")
 	f.post(t, m.path(t), "x", strings.Repeat("y", 70_000))
-	rows := one[string](t, f, `SELECT (SELECT string_agg(v::text, ' ') FROM verifications v) || (SELECT string_agg(s::text, ' ') FROM submissions s)`)
+	rows := one[string](t, f,
+		`SELECT (SELECT string_agg(v::text, ' ') FROM verifications v) || (SELECT string_agg(s::text, ' ') FROM submissions s)`)
 	secrets := []string{strings.TrimPrefix(page, "/verify/sent/"), strings.TrimPrefix(m.path(t), "/verify/"), m.Code}
 	log := f.log.String()
 	require.Contains(t, log, "/verify/{link}")
@@ -304,7 +306,8 @@ func TestVerificationIsSwitched(t *testing.T) {
 	f.exec(t, `UPDATE generic_links SET require_verification = false, redirect_url = 'https://acme.example/thanks'`)
 	require.Equal(t, "https://acme.example/thanks", f.post(t, m.path(t)).location(t))
 	require.Equal(t, "https://acme.example/thanks", f.post(t, "/l/"+slug, "email", "al@example.com").location(t))
-	require.Equal(t, 3, one[int](t, f, `SELECT count(*) FROM access_links`), "no browser got one where the form leads elsewhere")
+	require.Equal(t, 3, one[int](t, f, `SELECT count(*) FROM access_links`),
+		"no browser got one where the form leads elsewhere")
 }
 
 // A program that says that it is one confirms no address, by the button or by the code, and costs
@@ -313,7 +316,8 @@ func TestProgramsConfirmNothing(t *testing.T) {
 	t.Parallel()
 	f := start(t)
 	page, m := f.asked(t, f.link(t, "require_verification = true"), "jo@example.com")
-	for _, agent := range []string{"Mozilla/5.0 (X11; Linux x86_64) HeadlessEdg/140.0 Safari/537.36", "Mozilla/5.0 (Windows NT 10.0) Safari/7046A194A BingPreview/1.0b", "Quux link scanner"} {
+	for _, agent := range []string{"Mozilla/5.0 (X11; Linux x86_64) HeadlessEdg/140.0 Safari/537.36",
+		"Mozilla/5.0 (Windows NT 10.0) Safari/7046A194A BingPreview/1.0b", "Quux link scanner"} {
 		for path, form := range map[string]url.Values{m.path(t): {}, page: values("code", m.Code)} {
 			r := f.do(t, "POST", path, form, "Sec-Fetch-Site", "same-origin", "User-Agent", agent)
 			require.Equal(t, http.StatusForbidden, r.status, path)

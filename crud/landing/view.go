@@ -61,10 +61,13 @@ const maxLead = 160
 func viewOf(o offer, form capture.Form, wrong capture.Invalid, t *web.Texts) offerData {
 	g := o.GenericLink
 	d := offerData{
-		Title: o.Title(), Long: long(o.Title()), Action: o.path, Account: o.AccountName, Names: g.CollectName, Verify: g.RequireVerification,
-		Away: o.redirectURL() != "", Consent: textOf(g.ConsentText), ConsentSeen: capture.ConsentVersion(g), Privacy: textOf(g.PrivacyURL),
+		Title: o.Title(), Long: long(o.Title()), Action: o.path, Account: o.AccountName, Names: g.CollectName,
+		Verify: g.RequireVerification,
+		Away:   o.redirectURL() != "", Consent: textOf(g.ConsentText), ConsentSeen: capture.ConsentVersion(g),
+		Privacy: textOf(g.PrivacyURL),
 		Preview: o.preview, Form: form, UTM: form.UTM, Wrong: wrong.In(t), Facts: facts(o, t), Button: button(o, t),
-		Cover: o.cover(t), Share: o.pictures.Preview, Contents: o.contents(), Inside: o.inside(), Author: textOf(o.Author), Bio: textOf(o.AuthorAbout),
+		Cover: o.cover(t), Share: o.pictures.Preview, Contents: o.contents(), Inside: o.inside(),
+		Author: textOf(o.Author), Bio: textOf(o.AuthorAbout),
 	}
 	if text := strings.TrimSpace(o.Description()); len(text) <= maxLead && !strings.Contains(text, "\n") {
 		d.Lead = text
@@ -96,7 +99,8 @@ func (o offer) cover(t *web.Texts) *cover {
 	if p.Uploaded {
 		alt = "landing.alt.cover"
 	}
-	c := &cover{URL: p.URL, SrcSet: p.SrcSet(), Alt: t.Say(alt, "title", o.Title()), Width: p.Width, Height: p.Height, Wide: p.Width > p.Height}
+	c := &cover{URL: p.URL, SrcSet: p.SrcSet(), Alt: t.Say(alt, "title", o.Title()), Width: p.Width,
+		Height: p.Height, Wide: p.Width > p.Height}
 	if p.Path != "" {
 		c.URL = p.Path
 	}

@@ -12,7 +12,8 @@ import (
 )
 
 // writeOffer writes the page of an offer, with a form as it was filled in and what is wrong in it.
-func (l *Landing) writeOffer(w http.ResponseWriter, r *http.Request, status int, o offer, form capture.Form, wrong capture.Invalid) error {
+func (l *Landing) writeOffer(w http.ResponseWriter, r *http.Request, status int, o offer, form capture.Form,
+	wrong capture.Invalid) error {
 	o, err := l.withPage(r.Context(), o)
 	if err != nil {
 		return err
@@ -20,7 +21,8 @@ func (l *Landing) writeOffer(w http.ResponseWriter, r *http.Request, status int,
 	g, t := o.GenericLink, l.deps.Pages.Texts(r, o.brand())
 	d, public := viewOf(o, form, wrong, t), !o.preview && status == http.StatusOK
 	p := web.Page{
-		Title: d.Title, Description: summary(o.Description()), Canonical: l.deps.Pages.URL(web.LandingPath(g.Slug)), Index: public, Class: "offer",
+		Title: d.Title, Description: summary(o.Description()), Canonical: l.deps.Pages.URL(web.LandingPath(g.Slug)),
+		Index: public, Class: "offer",
 		Brand: o.brand(), Texts: t, Keep: public, Policy: web.Policy{Forms: []string{o.redirectURL()}},
 	}
 	if len(wrong) > 0 {
@@ -48,7 +50,8 @@ func (l *Landing) writeOffer(w http.ResponseWriter, r *http.Request, status int,
 // countOf returns how a view of a page is counted.
 func (l *Landing) countOf(o offer, utm map[string]string) *count {
 	g, collector := o.GenericLink, l.deps.Collector
-	t := l.deps.Tokens.Sign(token.Claims{AccountID: g.AccountID, LeadMagnetID: g.LeadMagnetID, GenericLinkID: g.ID, MagnetVersion: uint32(o.FileVersion)})
+	t := l.deps.Tokens.Sign(token.Claims{AccountID: g.AccountID, LeadMagnetID: g.LeadMagnetID, GenericLinkID: g.ID,
+		MagnetVersion: uint32(o.FileVersion)})
 	return &count{
 		Views: collector + "/v1/link-views", Pixel: collector + "/v1/pixel.gif?" + url.Values{"t": {t}}.Encode(), Token: t,
 		Page: l.countedPage(g.Slug, utm),
@@ -85,7 +88,8 @@ type sentData struct {
 	Inbox    *web.Action // the mail program of the address on the web; nil: not known
 }
 
-func (l *Landing) writeSent(w http.ResponseWriter, r *http.Request, status int, v capture.Verification, o offer, d sentData) error {
+func (l *Landing) writeSent(w http.ResponseWriter, r *http.Request, status int, v capture.Verification,
+	o offer, d sentData) error {
 	o, err := l.withPage(r.Context(), o)
 	if err != nil {
 		return err
@@ -104,7 +108,8 @@ func (l *Landing) writeSent(w http.ResponseWriter, r *http.Request, status int, 
 	if d.WrongKey == wrongCode {
 		d.Wrong += " " + t.Say("wrong.code.left", "n", v.Attempts)
 	}
-	p := web.Page{Title: t.Say("sent.check"), Brand: o.brand(), Texts: t, Policy: web.Policy{Forms: []string{o.redirectURL()}}}
+	p := web.Page{Title: t.Say("sent.check"), Brand: o.brand(), Texts: t,
+		Policy: web.Policy{Forms: []string{o.redirectURL()}}}
 	switch {
 	case v.State == capture.Used:
 		p.Title = t.Say("sent.done")
@@ -122,14 +127,17 @@ func (l *Landing) writeSent(w http.ResponseWriter, r *http.Request, status int, 
 
 // writeConfirm writes the page with the button, and what was wrong with its press if there is a key
 // of a text.
-func (l *Landing) writeConfirm(w http.ResponseWriter, r *http.Request, v capture.Verification, o offer, wrong string) error {
+func (l *Landing) writeConfirm(w http.ResponseWriter, r *http.Request, v capture.Verification,
+	o offer, wrong string) error {
 	o, err := l.withPage(r.Context(), o)
 	if err != nil {
 		return err
 	}
-	d := sentData{Verification: v, Back: o.path, Here: l.deps.Pages.Path(web.ConfirmPath(r.PathValue("link"))), Title: o.Title(), Away: o.redirectURL() != ""}
+	d := sentData{Verification: v, Back: o.path, Here: l.deps.Pages.Path(web.ConfirmPath(r.PathValue("link"))),
+		Title: o.Title(), Away: o.redirectURL() != ""}
 	t := l.deps.Pages.Texts(r, o.brand())
-	p := web.Page{Title: t.Say("confirm.ask"), Brand: o.brand(), Texts: t, Policy: web.Policy{Forms: []string{o.redirectURL()}}, Data: d}
+	p := web.Page{Title: t.Say("confirm.ask"), Brand: o.brand(), Texts: t,
+		Policy: web.Policy{Forms: []string{o.redirectURL()}}, Data: d}
 	status := http.StatusOK
 	switch v.State {
 	case capture.Used:

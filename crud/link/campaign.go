@@ -21,7 +21,8 @@ func (c Campaign) Add(address string) string {
 	for _, p := range []struct {
 		name  string
 		value *string
-	}{{"utm_source", c.Source}, {"utm_medium", c.Medium}, {"utm_campaign", c.Name}, {"utm_content", c.Content}, {"utm_term", c.Term}} {
+	}{{"utm_source", c.Source}, {"utm_medium", c.Medium}, {"utm_campaign", c.Name},
+		{"utm_content", c.Content}, {"utm_term", c.Term}} {
 		if p.value != nil {
 			query = append(query, p.name+"="+url.QueryEscape(*p.value))
 		}

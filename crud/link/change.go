@@ -83,7 +83,8 @@ func (l *Links) update(ctx context.Context, in *updateInput) (*api.Answer[Generi
 	return api.OK(shown).At(revision).Of(whole), nil
 }
 
-func (l *Links) change(ctx context.Context, tx pgx.Tx, in *updateInput, revisions []int64) (row store.GenericLink, err error) {
+func (l *Links) change(ctx context.Context, tx pgx.Tx, in *updateInput,
+	revisions []int64) (row store.GenericLink, err error) {
 	b := in.Body
 	expiresAt, err := expiry(b.ExpiresAt.Value)
 	if err != nil {
@@ -106,14 +107,17 @@ func (l *Links) change(ctx context.Context, tx pgx.Tx, in *updateInput, revision
 		SetTitle: b.Title.Given, Title: b.Title.Value,
 		SetDescription: b.Description.Given, Description: b.Description.Value,
 		SetThumbnailURL: setThumbnail, ThumbnailURL: thumbnail,
-		CollectName: b.CollectName, RequireVerification: b.RequireVerification, Active: b.Active, AllowedOrigins: b.AllowedOrigins,
-		SetButtonText: b.ButtonText.Given, ButtonText: b.ButtonText.Value,
+		CollectName: b.CollectName, RequireVerification: b.RequireVerification, Active: b.Active,
+		AllowedOrigins: b.AllowedOrigins,
+		SetButtonText:  b.ButtonText.Given, ButtonText: b.ButtonText.Value,
 		SetConsentText: b.ConsentText.Given, ConsentText: b.ConsentText.Value,
 		SetPrivacyURL: b.PrivacyURL.Given, PrivacyURL: b.PrivacyURL.Value,
-		SetLanguage: b.Language.Given, Language: (*string)(b.Language.Value), ShowContents: b.ShowContents, ShowPages: b.ShowPages, ShowReaders: b.ShowReaders,
+		SetLanguage: b.Language.Given, Language: (*string)(b.Language.Value), ShowContents: b.ShowContents,
+		ShowPages: b.ShowPages, ShowReaders: b.ShowReaders,
 		SetRedirectURL: b.RedirectURL.Given, RedirectURL: b.RedirectURL.Value,
 		SetReadingNotices: b.ReadingNotices.Given, ReadingNotices: (*string)(b.ReadingNotices.Value),
-		SetExpiresAt: b.ExpiresAt.Given, ExpiresAt: expiresAt, SetAccessDays: b.AccessDays.Given, AccessDays: b.AccessDays.Value,
+		SetExpiresAt: b.ExpiresAt.Given, ExpiresAt: expiresAt, SetAccessDays: b.AccessDays.Given,
+		AccessDays: b.AccessDays.Value,
 	})
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):

@@ -78,7 +78,8 @@ func check(slug *string, addresses []address) error {
 			continue
 		}
 		message := web.CheckURL(*a.value, a.example)
-		if message == "" && a.field == redirectURL && web.Origin(*a.value) == "" { // the browser's policy has to name where a form leads
+		if message == "" && a.field == redirectURL &&
+			web.Origin(*a.value) == "" { // the browser's policy has to name where a form leads
 			message = "must have a host that a browser's policy can name, as " + a.example + " has"
 		}
 		if message != "" {
@@ -167,7 +168,8 @@ func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[Generi
 }
 
 // insert adds the link under the slug asked for, or under the first free one of our making.
-func insert(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, offered store.LeadMagnet, b newGenericLink, expiresAt *time.Time) (store.GenericLink, error) {
+func insert(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, offered store.LeadMagnet, b newGenericLink,
+	expiresAt *time.Time) (store.GenericLink, error) {
 	title := offered.Title
 	if b.Title != nil {
 		title = *b.Title
@@ -181,8 +183,10 @@ func insert(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, offered store.L
 			ID: id, AccountID: owner, LeadMagnetID: offered.ID, Slug: slug, Title: b.Title, Description: b.Description,
 			ThumbnailURL: b.ThumbnailURL, CollectName: b.CollectName, RequireVerification: b.RequireVerification,
 			ButtonText: b.ButtonText, ConsentText: b.ConsentText, PrivacyURL: b.PrivacyURL, RedirectURL: b.RedirectURL,
-			Language: (*string)(b.Language), ShowContents: b.ShowContents == nil || *b.ShowContents, ShowPages: b.ShowPages == nil || *b.ShowPages, ShowReaders: b.ShowReaders,
-			AllowedOrigins: b.AllowedOrigins, ReadingNotices: (*string)(b.ReadingNotices), ExpiresAt: expiresAt, AccessDays: b.AccessDays,
+			Language: (*string)(b.Language), ShowContents: b.ShowContents == nil || *b.ShowContents,
+			ShowPages: b.ShowPages == nil || *b.ShowPages, ShowReaders: b.ShowReaders,
+			AllowedOrigins: b.AllowedOrigins, ReadingNotices: (*string)(b.ReadingNotices),
+			ExpiresAt: expiresAt, AccessDays: b.AccessDays,
 		})
 		if err == nil {
 			return row, nil

@@ -12,7 +12,8 @@ import (
 
 // Whatever a title holds, the slug made from it is one that could also be asked for.
 func FuzzSlug(f *testing.F) {
-	for _, seed := range []string{"", "The Guide", "Größe", "指南", "-", "a--b", "ﬁ", strings.Repeat("word ", 40), "\x00\xff", "İ", "a\u0301"} {
+	for _, seed := range []string{"", "The Guide", "Größe", "指南", "-", "a--b", "ﬁ", strings.Repeat("word ", 40),
+		"\x00\xff", "İ", "a\u0301"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, title string) {
@@ -26,7 +27,8 @@ func FuzzSlug(f *testing.F) {
 
 // A URL that passes leads to a host over HTTP, and holds no password.
 func FuzzWebURL(f *testing.F) {
-	for _, seed := range []string{"https://example.com/a.png", "HTTP://x", "javascript:alert(1)", "//x", "https://u:p@x", "http://[::1]:80/", "http://:80", "http://%00"} {
+	for _, seed := range []string{"https://example.com/a.png", "HTTP://x", "javascript:alert(1)", "//x", "https://u:p@x",
+		"http://[::1]:80/", "http://:80", "http://%00"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

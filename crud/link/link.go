@@ -193,9 +193,11 @@ func (l *Links) list(ctx context.Context, in *listInput) (*api.Answer[api.Page[G
 		}
 		var rows []store.GenericLink
 		if in.Sort == oldest {
-			rows, err = q.ListLinksOldest(ctx, store.ListLinksOldestParams{LeadMagnetID: magnetID, RowOffset: in.Offset(), RowLimit: in.Limit()})
+			rows, err = q.ListLinksOldest(ctx, store.ListLinksOldestParams{LeadMagnetID: magnetID,
+				RowOffset: in.Offset(), RowLimit: in.Limit()})
 		} else {
-			rows, err = q.ListLinks(ctx, store.ListLinksParams{LeadMagnetID: magnetID, RowOffset: in.Offset(), RowLimit: in.Limit()})
+			rows, err = q.ListLinks(ctx, store.ListLinksParams{LeadMagnetID: magnetID,
+				RowOffset: in.Offset(), RowLimit: in.Limit()})
 		}
 		if err != nil {
 			return err
@@ -251,7 +253,8 @@ func (l *Links) fromRow(row store.GenericLink, views int64) GenericLink {
 		Title: row.Title, Description: row.Description, ThumbnailURL: l.thumbnailURL(row),
 		CollectName: row.CollectName, RequireVerification: row.RequireVerification,
 		ButtonText: row.ButtonText, ConsentText: row.ConsentText, PrivacyURL: row.PrivacyURL, RedirectURL: row.RedirectURL,
-		Language: (*locale.Language)(row.Language), ShowContents: row.ShowContents, ShowPages: row.ShowPages, ShowReaders: row.ShowReaders,
+		Language: (*locale.Language)(row.Language), ShowContents: row.ShowContents, ShowPages: row.ShowPages,
+		ShowReaders:     row.ShowReaders,
 		AllowedOrigins:  row.AllowedOrigins,
 		ReadingNotices:  (*notices)(row.ReadingNotices),
 		ExpiresAt:       api.OptionalTime(row.ExpiresAt),

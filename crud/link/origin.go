@@ -20,7 +20,8 @@ func checkOrigins(given []string) ([]string, error) {
 	for i, text := range given {
 		origin := originOf(text)
 		if origin == "" {
-			wrong = append(wrong, problem.Field{Field: fmt.Sprintf("allowed_origins[%d]", i), Message: "must be the origin of a page, such as https://www.example.com, without a path"})
+			wrong = append(wrong, problem.Field{Field: fmt.Sprintf("allowed_origins[%d]", i),
+				Message: "must be the origin of a page, such as https://www.example.com, without a path"})
 		} else if !slices.Contains(origins, origin) {
 			origins = append(origins, origin)
 		}
@@ -35,7 +36,8 @@ func checkOrigins(given []string) ([]string, error) {
 // Default ports are left out.
 func originOf(text string) string {
 	u, err := url.Parse(text)
-	if err != nil || u.User != nil || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" || u.ForceQuery {
+	if err != nil || u.User != nil || u.Path != "" && u.Path != "/" || u.RawQuery != "" ||
+		u.Fragment != "" || u.ForceQuery {
 		return ""
 	}
 	if u.Scheme == "https" && u.Port() == "443" || u.Scheme == "http" && u.Port() == "80" {

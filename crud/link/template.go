@@ -51,25 +51,32 @@ func NewTemplates(db *postgres.Pool, site string) *Templates { return &Templates
 // Register adds the operations.
 func (t *Templates) Register(a *api.API) {
 	api.Register(a, api.Operation{
-		ID: "create-utm-template", Method: "POST", Path: templatesPath, Scope: auth.Write, Tag: templatesTag, Status: 201, Tagged: true,
+		ID: "create-utm-template", Method: "POST", Path: templatesPath, Scope: auth.Write,
+		Tag: templatesTag, Status: 201, Tagged: true,
 		Summary: "Save campaign parameters", Description: "A template has at least one parameter.",
 		Errors: []problem.Code{problem.LimitReached},
 	}, t.create)
 	api.Register(a, api.Operation{
 		ID: "list-utm-templates", Method: "GET", Path: templatesPath, Scope: auth.Read, Tag: templatesTag,
-		Summary: "List the saved campaign parameters, newest first", Description: "With generic_link_id, each has the URL of that link with its parameters.",
-		PerPage: api.PageSize{Default: 20, Max: 100}, Errors: []problem.Code{problem.NotFound},
+		Summary:     "List the saved campaign parameters, newest first",
+		Description: "With generic_link_id, each has the URL of that link with its parameters.",
+		PerPage:     api.PageSize{Default: 20, Max: 100}, Errors: []problem.Code{problem.NotFound},
 	}, t.list)
 	api.Register(a, api.Operation{
-		ID: "get-utm-template", Method: "GET", Path: templatesPath + "/{id}", Scope: auth.Read, Tag: templatesTag, Tagged: true,
-		Summary: "Get saved campaign parameters", Description: "With generic_link_id, url is the URL of that link with the parameters.",
+		ID: "get-utm-template", Method: "GET", Path: templatesPath + "/{id}", Scope: auth.Read,
+		Tag: templatesTag, Tagged: true,
+		Summary:     "Get saved campaign parameters",
+		Description: "With generic_link_id, url is the URL of that link with the parameters.",
 	}, t.get)
 	api.Register(a, api.Operation{
-		ID: "update-utm-template", Method: "PATCH", Path: templatesPath + "/{id}", Scope: auth.Write, Tag: templatesTag, Tagged: true,
-		Summary: "Change saved campaign parameters", Description: "Omitted fields keep their values; null removes a parameter. Addresses that carry the old values keep working.",
+		ID: "update-utm-template", Method: "PATCH", Path: templatesPath + "/{id}", Scope: auth.Write,
+		Tag: templatesTag, Tagged: true,
+		Summary:     "Change saved campaign parameters",
+		Description: "Omitted fields keep their values; null removes a parameter. Addresses that carry the old values keep working.",
 	}, t.update)
 	api.Register(a, api.Operation{
-		ID: "delete-utm-template", Method: "DELETE", Path: templatesPath + "/{id}", Scope: auth.Write, Tag: templatesTag, Status: 204,
+		ID: "delete-utm-template", Method: "DELETE", Path: templatesPath + "/{id}", Scope: auth.Write,
+		Tag: templatesTag, Status: 204,
 		Summary: "Delete saved campaign parameters",
 	}, t.delete)
 }
@@ -125,11 +132,13 @@ func (t *Templates) address(ctx context.Context, tx pgx.Tx, link *uuid.UUID) (st
 func templateFromRow(row store.UtmTemplate, address string) Template {
 	var url *string
 	if address != "" {
-		text := Campaign{Source: row.Source, Medium: row.Medium, Name: row.Campaign, Content: row.Content, Term: row.Term}.Add(address)
+		text := Campaign{Source: row.Source, Medium: row.Medium, Name: row.Campaign, Content: row.Content,
+			Term: row.Term}.Add(address)
 		url = &text
 	}
 	return Template{
-		ID: row.ID, Name: row.Name, Source: row.Source, Medium: row.Medium, Campaign: row.Campaign, Content: row.Content, Term: row.Term, URL: url,
+		ID: row.ID, Name: row.Name, Source: row.Source, Medium: row.Medium, Campaign: row.Campaign,
+		Content: row.Content, Term: row.Term, URL: url,
 		CreatedAt: api.TimeOf(row.CreatedAt), UpdatedAt: api.TimeOf(row.UpdatedAt),
 	}
 }

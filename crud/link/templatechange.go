@@ -30,7 +30,8 @@ type newTemplate struct {
 
 // errNoParameter is the problem of a template without a parameter.
 func errNoParameter() error {
-	return problem.Invalid(problem.Field{Field: "source", Message: "is missing: give at least one of source, medium, campaign, content and term"})
+	return problem.Invalid(problem.Field{Field: "source",
+		Message: "is missing: give at least one of source, medium, campaign, content and term"})
 }
 
 func (t *Templates) create(ctx context.Context, in *createTemplateInput) (*api.Answer[Template], error) {
@@ -56,10 +57,12 @@ func (t *Templates) create(ctx context.Context, in *createTemplateInput) (*api.A
 			return fmt.Errorf("count UTM templates: %w", err)
 		}
 		if n >= maxTemplates {
-			return problem.New(problem.LimitReached, fmt.Sprintf("An account can have %d UTM templates: delete some that are not used.", maxTemplates))
+			return problem.New(problem.LimitReached,
+				fmt.Sprintf("An account can have %d UTM templates: delete some that are not used.", maxTemplates))
 		}
 		row, err = q.InsertUTMTemplate(ctx, store.InsertUTMTemplateParams{
-			ID: id, AccountID: owner, Name: b.Name, Source: b.Source, Medium: b.Medium, Campaign: b.Campaign, Content: b.Content, Term: b.Term,
+			ID: id, AccountID: owner, Name: b.Name, Source: b.Source, Medium: b.Medium, Campaign: b.Campaign,
+			Content: b.Content, Term: b.Term,
 		})
 		return err
 	})
@@ -100,13 +103,16 @@ func (t *Templates) update(ctx context.Context, in *updateTemplateInput) (*api.A
 			return err
 		}
 		row, err = store.New(tx).UpdateUTMTemplate(ctx, store.UpdateUTMTemplateParams{
-			ID: in.ID, Revisions: revisions, Name: b.Name, SetSource: b.Source.Given, Source: b.Source.Value, SetMedium: b.Medium.Given, Medium: b.Medium.Value,
-			SetCampaign: b.Campaign.Given, Campaign: b.Campaign.Value, SetContent: b.Content.Given, Content: b.Content.Value, SetTerm: b.Term.Given, Term: b.Term.Value,
+			ID: in.ID, Revisions: revisions, Name: b.Name, SetSource: b.Source.Given, Source: b.Source.Value,
+			SetMedium: b.Medium.Given, Medium: b.Medium.Value,
+			SetCampaign: b.Campaign.Given, Campaign: b.Campaign.Value, SetContent: b.Content.Given, Content: b.Content.Value,
+			SetTerm: b.Term.Given, Term: b.Term.Value,
 		})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return templateConflict(ctx, tx, in.ID)
 		}
-		if err == nil && row.Source == nil && row.Medium == nil && row.Campaign == nil && row.Content == nil && row.Term == nil {
+		if err == nil && row.Source == nil && row.Medium == nil && row.Campaign == nil &&
+			row.Content == nil && row.Term == nil {
 			err = errNoParameter()
 		}
 		return err

@@ -30,8 +30,10 @@ func (l *Links) registerThumbnail(a *api.API) {
 		Errors:  []problem.Code{problem.UnsupportedMediaType, problem.PayloadTooLarge, problem.ValidationError},
 	}, l.putThumbnail)
 	api.Register(a, api.Operation{
-		ID: "delete-generic-link-thumbnail", Method: "DELETE", Path: path + "/{id}/thumbnail", Scope: auth.Write, Tag: tag, Status: http.StatusNoContent,
-		Summary: "Remove the thumbnail of a generic link", Description: "The page shows the document's first page again. The request succeeds even if there is no thumbnail.",
+		ID: "delete-generic-link-thumbnail", Method: "DELETE", Path: path + "/{id}/thumbnail", Scope: auth.Write, Tag: tag,
+		Status:      http.StatusNoContent,
+		Summary:     "Remove the thumbnail of a generic link",
+		Description: "The page shows the document's first page again. The request succeeds even if there is no thumbnail.",
 	}, l.deleteThumbnail)
 }
 

@@ -50,9 +50,12 @@ func (m *Magnets) update(ctx context.Context, in *updateInput) (*api.Answer[Lead
 		changed := int64(0)
 		if b != (changedLeadMagnet{}) {
 			changed, err = store.New(tx).UpdateMagnet(ctx, store.UpdateMagnetParams{
-				ID: in.ID, Revisions: revisions, Title: b.Title, SetDescription: b.Description.Given, Description: b.Description.Value,
-				IsActive: b.IsActive, SetAuthor: b.Author.Given, Author: b.Author.Value, SetAuthorAbout: b.AuthorAbout.Given, AuthorAbout: b.AuthorAbout.Value,
-				SetEndText: b.EndText.Given, EndText: b.EndText.Value, SetEndButton: b.EndButton.Given, EndButton: b.EndButton.Value,
+				ID: in.ID, Revisions: revisions, Title: b.Title, SetDescription: b.Description.Given,
+				Description: b.Description.Value,
+				IsActive:    b.IsActive, SetAuthor: b.Author.Given, Author: b.Author.Value, SetAuthorAbout: b.AuthorAbout.Given,
+				AuthorAbout: b.AuthorAbout.Value,
+				SetEndText:  b.EndText.Given, EndText: b.EndText.Value, SetEndButton: b.EndButton.Given,
+				EndButton: b.EndButton.Value,
 				SetEndURL: b.EndURL.Given, EndURL: b.EndURL.Value, Downloadable: b.Downloadable,
 			})
 			if err != nil {
@@ -115,7 +118,8 @@ func (m *Magnets) delete(ctx context.Context, in *deleteInput) (*api.Answer[api.
 // them, as those do who delete one: two transactions that take rows in the same order do not wait
 // for each other in a circle.
 func deleteLinks(ctx context.Context, q *store.Queries, id uuid.UUID) error {
-	for _, step := range []func(context.Context, uuid.UUID) error{q.TakeLinksOfMagnet, q.DeleteAccessLinksOfMagnet, q.DeleteGenericLinksOfMagnet} {
+	for _, step := range []func(context.Context, uuid.UUID) error{q.TakeLinksOfMagnet, q.DeleteAccessLinksOfMagnet,
+		q.DeleteGenericLinksOfMagnet} {
 		if err := step(ctx, id); err != nil {
 			return fmt.Errorf("delete links: %w", err)
 		}
@@ -132,5 +136,6 @@ func refuseLinks(ctx context.Context, q *store.Queries, id uuid.UUID) error {
 		return nil
 	}
 	return problem.New(problem.Conflict, fmt.Sprintf("The lead magnet has links (generic links: %d, access links: %d). "+
-		"Delete them first, or add cascade=true to delete them, and the submissions, with it.", links.GenericLinks, links.AccessLinks))
+		"Delete them first, or add cascade=true to delete them, and the submissions, with it.",
+		links.GenericLinks, links.AccessLinks))
 }

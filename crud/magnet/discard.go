@@ -25,7 +25,8 @@ const (
 func discard(ctx context.Context, q *store.Queries, magnet *uuid.UUID) error {
 	for {
 		n, err := q.DiscardReplacedFiles(ctx, store.DiscardReplacedFilesParams{
-			LeadMagnetID: magnet, ReplacedSeconds: settled.Seconds(), OpenedSeconds: KeepOpened.Seconds(), RowLimit: discardBatch,
+			LeadMagnetID: magnet, ReplacedSeconds: settled.Seconds(),
+			OpenedSeconds: KeepOpened.Seconds(), RowLimit: discardBatch,
 		})
 		if err != nil {
 			return fmt.Errorf("discard replaced files: %w", err)

@@ -37,10 +37,12 @@ func (m *Magnets) download(w http.ResponseWriter, r *http.Request, in *idInput) 
 	}
 	release, err := m.downloads.Take(account, 1)
 	if errors.Is(err, limit.ErrOwner) {
-		return problem.New(problem.RateLimited, fmt.Sprintf("The account already downloads %d files, its maximum at a time.", maxAccountDownloads)).RetryAfter(downloadAgain)
+		return problem.New(problem.RateLimited, fmt.Sprintf("The account already downloads %d files, its maximum at a time.",
+			maxAccountDownloads)).RetryAfter(downloadAgain)
 	}
 	if err != nil {
-		return problem.New(problem.Unavailable, "The maximum number of downloads is running. Try again later.").Because(err).RetryAfter(downloadAgain)
+		return problem.New(problem.Unavailable,
+			"The maximum number of downloads is running. Try again later.").Because(err).RetryAfter(downloadAgain)
 	}
 	defer release()
 	content := m.deps.Files.Open(ctx, meta)

@@ -31,5 +31,6 @@ func endProblem(err error) error {
 }
 
 func endIncomplete() error {
-	return problem.Invalid(problem.Field{Field: "end_button", Message: "and end_url need each other: set both, or clear both"})
+	return problem.Invalid(problem.Field{Field: "end_button",
+		Message: "and end_url need each other: set both, or clear both"})
 }

@@ -12,7 +12,8 @@ import (
 
 // A name that passes is one element of a path that can be shown and sent in a header.
 func FuzzCleanName(f *testing.F) {
-	for _, seed := range []string{"", "a.pdf", "../../etc/passwd", `C:\x\y.pdf`, ".", "/", "\x00", "\xff", strings.Repeat("é", 200)} {
+	for _, seed := range []string{"", "a.pdf", "../../etc/passwd", `C:\x\y.pdf`, ".", "/", "\x00",
+		"\xff", strings.Repeat("é", 200)} {
 		f.Add(seed, "Title / of it")
 		f.Add("", seed)
 	}

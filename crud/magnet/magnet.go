@@ -147,7 +147,8 @@ func (m *Magnets) create(ctx context.Context, in *createInput) (*api.Answer[Lead
 		}
 		row, err = store.New(tx).InsertMagnet(ctx, store.InsertMagnetParams{
 			ID: id, AccountID: caller.AccountID, Title: in.Body.Title, Description: in.Body.Description,
-			Author: in.Body.Author, AuthorAbout: in.Body.AuthorAbout, EndText: in.Body.EndText, EndButton: in.Body.EndButton, EndURL: in.Body.EndURL,
+			Author: in.Body.Author, AuthorAbout: in.Body.AuthorAbout, EndText: in.Body.EndText,
+			EndButton: in.Body.EndButton, EndURL: in.Body.EndURL,
 			Downloadable: in.Body.Downloadable == nil || *in.Body.Downloadable,
 		})
 		return err
@@ -227,8 +228,9 @@ func fromRow(row store.GetMagnetRow) LeadMagnet {
 	return LeadMagnet{
 		ID: row.LeadMagnet.ID, Title: row.LeadMagnet.Title, Description: row.LeadMagnet.Description,
 		Author: row.LeadMagnet.Author, AuthorAbout: row.LeadMagnet.AuthorAbout,
-		EndText: row.LeadMagnet.EndText, EndButton: row.LeadMagnet.EndButton, EndURL: row.LeadMagnet.EndURL, Downloadable: row.LeadMagnet.Downloadable,
-		FileName: row.FileName, FileSize: row.FileSize, PageCount: row.PageCount, ContentType: row.ContentType,
+		EndText: row.LeadMagnet.EndText, EndButton: row.LeadMagnet.EndButton, EndURL: row.LeadMagnet.EndURL,
+		Downloadable: row.LeadMagnet.Downloadable,
+		FileName:     row.FileName, FileSize: row.FileSize, PageCount: row.PageCount, ContentType: row.ContentType,
 		IsActive: row.LeadMagnet.IsActive, GenericLinkCount: row.GenericLinkCount, AccessLinkCount: row.AccessLinkCount,
 		CreatedAt: api.TimeOf(row.LeadMagnet.CreatedAt), UpdatedAt: api.TimeOf(row.LeadMagnet.UpdatedAt),
 	}

@@ -25,7 +25,8 @@ func cleanName(name, title string) (string, error) {
 	bad := !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) || len(name) > maxNameBytes ||
 		name == "." || name == ".." || name == string(filepath.Separator)
 	if bad {
-		return "", problem.Invalid(problem.Field{Field: "file_name", Message: "must be a name of at most 255 bytes without control characters"})
+		return "", problem.Invalid(problem.Field{Field: "file_name",
+			Message: "must be a name of at most 255 bytes without control characters"})
 	}
 	return asPDF(name), nil
 }

@@ -89,12 +89,14 @@ func (m *Magnets) pagePicture(w http.ResponseWriter, r *http.Request, in *pageIn
 }
 
 func findPicture(ctx context.Context, tx pgx.Tx, f store.LeadMagnetFile, page int32) (store.PagePictureRow, error) {
-	return store.New(tx).PagePicture(ctx, store.PagePictureParams{LeadMagnetID: f.LeadMagnetID, Version: f.Version, Page: page})
+	return store.New(tx).PagePicture(ctx, store.PagePictureParams{LeadMagnetID: f.LeadMagnetID,
+		Version: f.Version, Page: page})
 }
 
 // makePicture renders the block of pages that a page is in, and returns that page's picture:
 // without bytes if it has none.
-func (m *Magnets) makePicture(ctx context.Context, f store.LeadMagnetFile, page int32) (found store.PagePictureRow, err error) {
+func (m *Magnets) makePicture(ctx context.Context, f store.LeadMagnetFile,
+	page int32) (found store.PagePictureRow, err error) {
 	first := page - (page-1)%pageBlock
 	if first != page {
 		// If the reader stopped within the block before, it begins with this page.
@@ -143,7 +145,8 @@ func (m *Magnets) renderPages(ctx context.Context, f store.LeadMagnetFile, first
 	}
 	rows := make([]store.InsertPagePictureParams, len(pages))
 	for i, p := range pages {
-		rows[i] = store.InsertPagePictureParams{LeadMagnetID: f.LeadMagnetID, Version: f.Version, Page: first + int32(i), ContentType: "image/jpeg"}
+		rows[i] = store.InsertPagePictureParams{LeadMagnetID: f.LeadMagnetID, Version: f.Version,
+			Page: first + int32(i), ContentType: "image/jpeg"}
 		if p == nil {
 			continue
 		}

@@ -30,7 +30,8 @@ const (
 )
 
 func (m *Magnets) rules() file.UploadRules {
-	return file.UploadRules{What: "the PDF", Types: []string{contentType}, MaxBytes: m.config.MaxFileBytes, Timeout: transferTimeout, Intake: m.deps.Intake}
+	return file.UploadRules{What: "the PDF", Types: []string{contentType}, MaxBytes: m.config.MaxFileBytes,
+		Timeout: transferTimeout, Intake: m.deps.Intake}
 }
 
 func (m *Magnets) registerFile(a *api.API) {
@@ -42,7 +43,8 @@ func (m *Magnets) registerFile(a *api.API) {
 		Body:    m.rules().Describe(),
 		Answers: map[string]*jsonschema.Schema{"application/json": api.SchemaOf[LeadMagnet](a)},
 		Timeout: transferTimeout,
-		Errors:  []problem.Code{problem.UnsupportedMediaType, problem.PayloadTooLarge, problem.ValidationError, problem.LimitReached},
+		Errors: []problem.Code{problem.UnsupportedMediaType, problem.PayloadTooLarge,
+			problem.ValidationError, problem.LimitReached},
 	}, m.upload)
 	api.RegisterRaw(a, api.Operation{
 		ID: "download-lead-magnet-file", Method: "GET", Path: path + "/{id}/file", Scope: auth.Read, Tag: tag,

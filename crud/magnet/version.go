@@ -47,10 +47,12 @@ func (m *Magnets) versions(ctx context.Context, in *versionsInput) (*api.Answer[
 		if total, err = q.CountFiles(ctx, in.ID); err != nil {
 			return fmt.Errorf("count versions: %w", err)
 		}
-		rows, err := q.ListFiles(ctx, store.ListFilesParams{LeadMagnetID: in.ID, RowOffset: in.Offset(), RowLimit: in.Limit()})
+		rows, err := q.ListFiles(ctx, store.ListFilesParams{LeadMagnetID: in.ID,
+			RowOffset: in.Offset(), RowLimit: in.Limit()})
 		for _, row := range rows {
 			list = append(list, Version{
-				Version: row.Version, FileName: row.FileName, FileSize: row.FileSize, PageCount: row.PageCount, UploadedAt: api.TimeOf(row.CreatedAt), Unreadable: row.UnreadablePage, Stored: row.DiscardedAt == nil,
+				Version: row.Version, FileName: row.FileName, FileSize: row.FileSize, PageCount: row.PageCount,
+				UploadedAt: api.TimeOf(row.CreatedAt), Unreadable: row.UnreadablePage, Stored: row.DiscardedAt == nil,
 			})
 		}
 		return err

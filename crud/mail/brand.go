@@ -76,7 +76,8 @@ func (w *worker) brandOf(ctx context.Context, m Message) (b Brand, err error) {
 		}
 		cover, err := q.CoverOfMagnet(ctx, m.LeadMagnetID)
 		if err == nil && cover.Width > 0 {
-			b.Cover = &Picture{"cover", cover.ContentType, coverWidth, int(cover.Height) * coverWidth / int(cover.Width), cover.Bytes}
+			b.Cover = &Picture{"cover", cover.ContentType, coverWidth,
+				int(cover.Height) * coverWidth / int(cover.Width), cover.Bytes}
 		}
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
@@ -109,7 +110,8 @@ func (b Brand) embed(m *gomail.Msg) error {
 			continue
 		}
 		_, ending, _ := strings.Cut(p.Type, "/")
-		err := m.EmbedReader(p.ID+"."+ending, bytes.NewReader(p.Bytes), gomail.WithFileContentID("<"+p.CID()+">"), gomail.WithFileContentType(gomail.ContentType(p.Type)))
+		err := m.EmbedReader(p.ID+"."+ending, bytes.NewReader(p.Bytes), gomail.WithFileContentID("<"+p.CID()+">"),
+			gomail.WithFileContentType(gomail.ContentType(p.Type)))
 		if err != nil {
 			return fmt.Errorf("add a picture: %w", err)
 		}

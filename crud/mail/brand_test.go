@@ -19,7 +19,8 @@ import (
 func TestMailsToVisitorsCarryTheAccount(t *testing.T) {
 	t.Parallel()
 	w := writer(t)
-	b := Brand{Name: "Northwind Research", Accent: web.Accent("#a01030"), Logo: &Picture{"logo", "image/png", 32, 32, []byte("logo's pixels")}, Cover: &Picture{"cover", "image/jpeg", 160, 226, []byte("cover's pixels")}}
+	b := Brand{Name: "Northwind Research", Accent: web.Accent("#a01030"), Logo: &Picture{"logo", "image/png", 32, 32,
+		[]byte("logo's pixels")}, Cover: &Picture{"cover", "image/jpeg", 160, 226, []byte("cover's pixels")}}
 	confirm := messages()["confirm"]
 	confirm.Title = "Worth the email"
 	raw, o := postedBy(t, w, confirm, b)
@@ -70,7 +71,8 @@ func TestTheBrandOfAnAccountIsRead(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, Brand{
 		Name: "Northwind", Accent: web.Accent("#a01030"),
-		Logo: &Picture{"logo", "image/png", 128, 32, []byte("logo")}, Cover: &Picture{"cover", "image/jpeg", 160, 226, []byte("cover")},
+		Logo:  &Picture{"logo", "image/png", 128, 32, []byte("logo")},
+		Cover: &Picture{"cover", "image/jpeg", 160, 226, []byte("cover")},
 	}, b)
 	require.True(t, b.Worded(), "a broad logo has the name in it")
 	// Another account's document is not shown, and a mail to an address that someone entered looks
@@ -84,7 +86,8 @@ func TestTheBrandOfAnAccountIsRead(t *testing.T) {
 	b, err = w.brandOf(t.Context(), Message{Kind: KindNotices, AccountID: account})
 	require.NoError(t, err)
 	require.Equal(t, Brand{Accent: web.Token("accent")}, b)
-	for _, kind := range []Kind{KindLead, KindDigest, KindReading, KindReadings, KindWeekly, KindWebhook, KindSignIn, KindInvitation} {
+	for _, kind := range []Kind{KindLead, KindDigest, KindReading, KindReadings, KindWeekly, KindWebhook,
+		KindSignIn, KindInvitation} {
 		b, err = w.brandOf(t.Context(), Message{Kind: kind, AccountID: account})
 		require.NoError(t, err)
 		require.Equal(t, "Northwind", b.Name)
@@ -99,8 +102,10 @@ func TestMailsToVisitorsAreInTheLanguageOfTheForm(t *testing.T) {
 	t.Parallel()
 	w := writer(t)
 	for language, want := range map[locale.Language][2]string{
-		"de": {"Ihr Dokument: Worth the email", "Bewahren Sie diese E-Mail auf"}, "fr": {"Votre document : Worth the email", "Gardez cet e-mail"},
-		"pl": {"Zamówiony dokument: Worth the email", "Warto zachować ten e-mail"}, "": {"Your document: Worth the email", "Keep this mail"},
+		"de": {"Ihr Dokument: Worth the email", "Bewahren Sie diese E-Mail auf"},
+		"fr": {"Votre document : Worth the email", "Gardez cet e-mail"},
+		"pl": {"Zamówiony dokument: Worth the email", "Warto zachować ten e-mail"},
+		"":   {"Your document: Worth the email", "Keep this mail"},
 	} {
 		m := messages()["document"]
 		m.Language = language

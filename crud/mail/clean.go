@@ -17,7 +17,10 @@ func isControl(r rune) bool {
 // no line, and looks like what it is.
 func Clean(text string, limit int) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.In(r, unicode.Zl, unicode.Zp) }), " ")
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool {
+		return unicode.IsSpace(r) ||
+			unicode.In(r, unicode.Zl, unicode.Zp)
+	}), " ")
 	text = strings.Map(func(r rune) rune {
 		if isControl(r) {
 			return -1

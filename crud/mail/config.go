@@ -45,7 +45,8 @@ func (c Config) Validate() error {
 			continue
 		}
 		if _, err := parseSender(text); err != nil {
-			errs = append(errs, config.Invalid(setting, "is not an address", "write it like hello@example.com or Example <hello@example.com>"))
+			errs = append(errs, config.Invalid(setting, "is not an address",
+				"write it like hello@example.com or Example <hello@example.com>"))
 		}
 	}
 	return errors.Join(errs...)
@@ -73,7 +74,8 @@ func (s server) loopback() bool {
 
 // parseServer's errors repeat nothing of the URL, which holds a password.
 func parseServer(text string) (server, error) {
-	bad := config.Invalid("--smtp-url", "cannot be used", "write smtp://user:password@host:587 or smtps://user:password@host:465, with special characters of the password percent-encoded")
+	bad := config.Invalid("--smtp-url", "cannot be used",
+		"write smtp://user:password@host:587 or smtps://user:password@host:465, with special characters of the password percent-encoded")
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
 		return server{}, bad

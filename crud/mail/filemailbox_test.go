@@ -98,7 +98,8 @@ func TestMailsAreShown(t *testing.T) {
 	_, body := getPath(t, server, MailboxPath)
 	require.Contains(t, body, "No mails yet")
 	require.NoError(t, m.Deliver(linkMail("jo@example.com")))
-	require.NoError(t, m.Deliver(RenderedMail{To: "an@example.com", Text: "hello\n", Source: []byte("Subject: <b>plain</b>\r\n\r\nhello\r\n")}))
+	require.NoError(t, m.Deliver(RenderedMail{To: "an@example.com", Text: "hello\n",
+		Source: []byte("Subject: <b>plain</b>\r\n\r\nhello\r\n")}))
 	all := listMails(t, server, "")
 	require.Len(t, all, 2)
 	require.Equal(t, "an@example.com", all[0].To)

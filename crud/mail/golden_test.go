@@ -35,7 +35,8 @@ func TestMailsAboutReaders(t *testing.T) {
 	}
 	for _, language := range locale.Languages() {
 		m := Message{
-			Kind: KindReading, AccountID: uuid.MustParse("0192f0c1-2f6b-7cc0-8a3c-1d2e3f405162"), To: "owner@example.com", Language: language, Timezone: "Europe/Berlin",
+			Kind: KindReading, AccountID: uuid.MustParse("0192f0c1-2f6b-7cc0-8a3c-1d2e3f405162"), To: "owner@example.com",
+			Language: language, Timezone: "Europe/Berlin",
 			URL: "https://links.example.com/dashboard/readers/0192f0c1-2f6b-7cc0-8a3c-1d2e3f405162", Unsubscribe: unsubscribe,
 		}
 		var day []Reading
@@ -79,15 +80,19 @@ func TestMailsOfEveryKind(t *testing.T) {
 // weekOf is a full report in a language.
 func weekOf(texts *web.Texts) *Weekly {
 	week := &Weekly{Week: texts.Days(submitted.AddDate(0, 0, -7), submitted.AddDate(0, 0, -1)), Readers: 1204, More: 3}
-	for i, metric := range []string{"visitors", "submissions", "verified", "people", "people_finished", "people_downloaded"} {
-		week.Tiles = append(week.Tiles, Number{texts.Say("mail.weekly." + metric), "1,234,567", []string{"+12 %", "−3 %", texts.Say("mail.weekly.same"), texts.Say("mail.weekly.new")}[i%4]})
+	for i, metric := range []string{"visitors", "submissions", "verified", "people",
+		"people_finished", "people_downloaded"} {
+		week.Tiles = append(week.Tiles, Number{texts.Say("mail.weekly." + metric), "1,234,567",
+			[]string{"+12 %", "−3 %", texts.Say("mail.weekly.same"), texts.Say("mail.weekly.new")}[i%4]})
 	}
 	for i := range 7 {
 		day := submitted.AddDate(0, 0, i-7)
 		week.Days = append(week.Days, Bar{texts.Days(day, day), strconv.Itoa(i * 170), i * 100 / 6})
 	}
-	week.Changes = []string{texts.Say("mail.weekly.changed.finish.up", "rate", "25 %", "before", "20 %"), texts.Say("mail.weekly.changed.forms", "rate", "29 %", "visitors", "5,310")}
-	for _, title := range []string{"The Complete Guide", "Measuring what readers do: the Donaudampfschifffahrtsgesellschaft in numbers, 2026"} {
+	week.Changes = []string{texts.Say("mail.weekly.changed.finish.up", "rate", "25 %", "before", "20 %"),
+		texts.Say("mail.weekly.changed.forms", "rate", "29 %", "visitors", "5,310")}
+	for _, title := range []string{"The Complete Guide",
+		"Measuring what readers do: the Donaudampfschifffahrtsgesellschaft in numbers, 2026"} {
 		magnet := WeeklyMagnet{Title: title, URL: "https://links.example.com/dashboard/magnets/1"}
 		for i, metric := range []string{"visitors", "submissions", "verified", "people", "people_finished"} {
 			magnet.Steps = append(magnet.Steps, Bar{texts.Say("mail.weekly." + metric), "6,001", 100 - 20*i})
@@ -110,7 +115,8 @@ func TestMailsOfHostileTexts(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(messages())) {
 		was, m := messages()[name], messages()[name]
 		fill(reflect.ValueOf(&m).Elem(), plant)
-		m.Kind, m.To, m.URL, m.Code, m.Role, m.Unsubscribe = was.Kind, was.To, was.URL, was.Code, was.Role, was.Unsubscribe // ours, or checked before
+		// ours, or checked before
+		m.Kind, m.To, m.URL, m.Code, m.Role, m.Unsubscribe = was.Kind, was.To, was.URL, was.Code, was.Role, was.Unsubscribe
 		m.Language, m.Timezone = locale.English, ""
 		if m.Readings != nil {
 			m.Readings.List[0].News = was.Readings.List[0].News
@@ -149,7 +155,8 @@ func golden(t *testing.T, w *worker, m Message, brand Brand, name string) {
 	text := strings.ReplaceAll(o.html, "\r\n", "\n")
 	require.Contains(t, text, `lang="`+string(m.Language)+`"`)
 	require.NotRegexp(t, `<(img|script|iframe|form|input)|mail\.[a-z]+\.|\{[a-z]+\}`, text, name)
-	file := filepath.Join("testdata", filepath.FromSlash(strings.ReplaceAll(name, " ", "-"))+"-"+string(m.Language)+".html")
+	file := filepath.Join("testdata", filepath.FromSlash(strings.ReplaceAll(name, " ", "-"))+
+		"-"+string(m.Language)+".html")
 	if *update {
 		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o750))
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))

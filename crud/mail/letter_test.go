@@ -25,42 +25,59 @@ var submitted = time.Date(2026, 11, 2, 9, 5, 0, 0, time.UTC)
 // messages is one of each kind.
 func messages() map[string]Message {
 	account := uuid.MustParse("0192f0c1-2f6b-7cc0-8a3c-1d2e3f405162")
-	lead := Lead{Email: "jo@example.com", Name: "Jo Müller", Link: "The Complete Guide", Source: "news / mail", Campaign: "autumn", Verified: true, SubmittedAt: submitted}
-	second := Lead{Email: "an.unusually.long.address.of.a.reader@department.of.a.large.organisation.example.org", Link: "The Complete Guide", SubmittedAt: submitted.Add(time.Hour)}
+	lead := Lead{Email: "jo@example.com", Name: "Jo Müller", Link: "The Complete Guide", Source: "news / mail",
+		Campaign: "autumn", Verified: true, SubmittedAt: submitted}
+	second := Lead{Email: "an.unusually.long.address.of.a.reader@department.of.a.large.organisation.example.org",
+		Link: "The Complete Guide", SubmittedAt: submitted.Add(time.Hour)}
 	reading := Reading{
 		Email: "jo@example.com", Title: "The Complete Guide", News: []News{Finished, Opened}, Pages: 11, PageCount: 12,
 		Duration: 8*time.Minute + 5*time.Second, StartedAt: submitted,
 	}
 	return map[string]Message{
-		"document": {Kind: KindDocument, AccountID: account, To: "jo@example.com", URL: "https://links.example.com/a/4Zt0Qm3uLxW8yK5vB1nC7dE2fG6hJ9pR", Title: "Worth the email"},
-		"confirm": {Kind: KindConfirm, AccountID: account, To: "jo@example.com", URL: "https://links.example.com/verify/4Zt0Qm3uLxW8yK5vB1nC7dE2fG6hJ9pR",
+		"document": {Kind: KindDocument, AccountID: account, To: "jo@example.com",
+			URL: "https://links.example.com/a/4Zt0Qm3uLxW8yK5vB1nC7dE2fG6hJ9pR", Title: "Worth the email"},
+		"confirm": {Kind: KindConfirm, AccountID: account, To: "jo@example.com",
+			URL:  "https://links.example.com/verify/4Zt0Qm3uLxW8yK5vB1nC7dE2fG6hJ9pR",
 			Code: "042917", ExpiresAt: submitted.Add(time.Hour)},
-		"notices":   {Kind: KindNotices, AccountID: account, To: "owner@example.com", URL: "https://links.example.com/notices/confirm/T"},
-		"lead":      {Kind: KindLead, AccountID: account, To: "owner@example.com", URL: "https://links.example.com/l/guide", Leads: &Leads{List: []Lead{lead}}, Unsubscribe: unsubscribe},
-		"last lead": {Kind: KindLead, AccountID: account, To: "owner@example.com", URL: "https://links.example.com/l/guide", Leads: &Leads{List: []Lead{lead}, Last: true}, Unsubscribe: unsubscribe},
+		"notices": {Kind: KindNotices, AccountID: account, To: "owner@example.com",
+			URL: "https://links.example.com/notices/confirm/T"},
+		"lead": {Kind: KindLead, AccountID: account, To: "owner@example.com", URL: "https://links.example.com/l/guide",
+			Leads: &Leads{List: []Lead{lead}}, Unsubscribe: unsubscribe},
+		"last lead": {Kind: KindLead, AccountID: account, To: "owner@example.com", URL: "https://links.example.com/l/guide",
+			Leads: &Leads{List: []Lead{lead}, Last: true}, Unsubscribe: unsubscribe},
 		"digest": {Kind: KindDigest, AccountID: account, To: "owner@example.com", Unsubscribe: unsubscribe,
 			Leads: &Leads{Day: "Monday, 2 November 2026", Total: 12, List: []Lead{lead, second}}},
-		"reading": {Kind: KindReading, AccountID: account, To: "owner@example.com", URL: "https://links.example.com/dashboard/readers/1", Unsubscribe: unsubscribe,
+		"reading": {Kind: KindReading, AccountID: account, To: "owner@example.com",
+			URL: "https://links.example.com/dashboard/readers/1", Unsubscribe: unsubscribe,
 			Readings: &Readings{List: []Reading{reading}}},
-		"last reading": {Kind: KindReading, AccountID: account, To: "owner@example.com", URL: "https://links.example.com/dashboard/readers/1", Unsubscribe: unsubscribe,
+		"last reading": {Kind: KindReading, AccountID: account, To: "owner@example.com",
+			URL: "https://links.example.com/dashboard/readers/1", Unsubscribe: unsubscribe,
 			Readings: &Readings{List: []Reading{reading}, Last: true}},
-		"readings": {Kind: KindReadings, AccountID: account, To: "owner@example.com", URL: "https://links.example.com/dashboard/readers", Unsubscribe: unsubscribe,
+		"readings": {Kind: KindReadings, AccountID: account, To: "owner@example.com",
+			URL: "https://links.example.com/dashboard/readers", Unsubscribe: unsubscribe,
 			Readings: &Readings{Day: "Monday, 2 November 2026", Total: 12, List: []Reading{reading}}},
-		"weekly": {Kind: KindWeekly, AccountID: account, To: "owner@example.com", URL: "https://links.example.com/dashboard?from=2026-10-26&to=2026-11-01", Unsubscribe: unsubscribe,
+		"weekly": {Kind: KindWeekly, AccountID: account, To: "owner@example.com",
+			URL: "https://links.example.com/dashboard?from=2026-10-26&to=2026-11-01", Unsubscribe: unsubscribe,
 			Weekly: &Weekly{
 				Week: "Monday, 26 October to Sunday, 1 November 2026", Readers: 1204,
-				Tiles:   []Number{{"Visitors", "5,310", "+12 %"}, {"Forms sent", "1,530", "−3 %"}, {"Confirmed", "1,301", "unchanged"}, {"Readers", "1,204", "none before"}, {"Read to the end", "0", ""}},
-				Days:    []Bar{{"Monday, 26 October", "204", 20}, {"Tuesday, 27 October", "0", 0}, {"Sunday, 1 November", "1,000", 100}},
+				Tiles: []Number{{"Visitors", "5,310", "+12 %"}, {"Forms sent", "1,530", "−3 %"},
+					{"Confirmed", "1,301", "unchanged"}, {"Readers", "1,204", "none before"}, {"Read to the end", "0", ""}},
+				Days: []Bar{{"Monday, 26 October", "204", 20}, {"Tuesday, 27 October", "0", 0},
+					{"Sunday, 1 November", "1,000", 100}},
 				Changes: []string{"1,204 readers, 130 more than before.", "25 % read to the end, up from 20 %."},
-				Magnets: []WeeklyMagnet{{"The Complete Guide", "https://links.example.com/dashboard/magnets/1", []Bar{{"Visitors", "6,001", 100}, {"Readers", "1,204", 20}}}},
-				More:    3,
+				Magnets: []WeeklyMagnet{{"The Complete Guide", "https://links.example.com/dashboard/magnets/1",
+					[]Bar{{"Visitors", "6,001", 100}, {"Readers", "1,204", 20}}}},
+				More: 3,
 			}},
-		"sign-in": {Kind: KindSignIn, AccountID: account, To: "jo@example.com", URL: "https://links.example.com/dashboard/sign-in/link/4Zt0Qm3uLxW8yK5vB1nC7dE2fG6hJ9pR",
+		"sign-in": {Kind: KindSignIn, AccountID: account, To: "jo@example.com",
+			URL:  "https://links.example.com/dashboard/sign-in/link/4Zt0Qm3uLxW8yK5vB1nC7dE2fG6hJ9pR",
 			Code: "042917", ExpiresAt: submitted.Add(17 * time.Minute)},
-		"invitation": {Kind: KindInvitation, AccountID: account, To: "jo@example.com", URL: "https://links.example.com/dashboard/invitations/4Zt0Qm3uLxW8yK5vB1nC7dE2fG6hJ9pR",
+		"invitation": {Kind: KindInvitation, AccountID: account, To: "jo@example.com",
+			URL:     "https://links.example.com/dashboard/invitations/4Zt0Qm3uLxW8yK5vB1nC7dE2fG6hJ9pR",
 			Account: "Müller & Co", Role: "analyst", ExpiresAt: submitted.Add(7 * 24 * time.Hour)},
 		"webhook": {Kind: KindWebhook, AccountID: account, To: "owner@example.com", Unsubscribe: unsubscribe,
-			Webhook: &Webhook{ID: account, Host: "crm.example.com:8443", Description: "CRM of Jo Müller", Gone: 410, DisabledAt: submitted}},
+			Webhook: &Webhook{ID: account, Host: "crm.example.com:8443", Description: "CRM of Jo Müller",
+				Gone: 410, DisabledAt: submitted}},
 	}
 }
 
@@ -71,7 +88,8 @@ func writer(t require.TestingT) *worker {
 	require.NoError(t, err)
 	texts, err := web.VisitorTexts()
 	require.NoError(t, err)
-	return &worker{from: from, replyTo: replyTo, render: render, texts: texts, site: "https://links.example.com", mails: prometheus.NewCounterVec(prometheus.CounterOpts{}, []string{"a", "b"})}
+	return &worker{from: from, replyTo: replyTo, render: render, texts: texts, site: "https://links.example.com",
+		mails: prometheus.NewCounterVec(prometheus.CounterOpts{}, []string{"a", "b"})}
 }
 
 // posted returns a message as it arrives.
@@ -93,7 +111,8 @@ func postedBy(t require.TestingT, w *worker, m Message, brand Brand) (raw string
 }
 
 var (
-	tags   = regexp.MustCompile(`(?s)<style>.*?</style>|<title>.*?</title>|<div style="display:none.*?</div>|<!--.*?-->|<[^>]+>`)
+	tags = regexp.MustCompile(
+		`(?s)<style>.*?</style>|<title>.*?</title>|<div style="display:none.*?</div>|<!--.*?-->|<[^>]+>`)
 	spaces = regexp.MustCompile(`\s+`)
 )
 
@@ -110,7 +129,8 @@ func TestMailsSayTheSameInTextAndHTML(t *testing.T) {
 		text, page := words(o.text), words(o.html)
 		for _, word := range text {
 			bare := strings.TrimSuffix(word, ":")
-			require.True(t, word == "--" || slices.Contains(page, word) || slices.Contains(page, bare) || strings.Contains(o.html, html.EscapeString(word)),
+			require.True(t, word == "--" || slices.Contains(page, word) || slices.Contains(page, bare) ||
+				strings.Contains(o.html, html.EscapeString(word)),
 				"%s: the HTML lacks %q", name, word)
 		}
 		for _, word := range page {
@@ -172,17 +192,23 @@ func TestTypedTextsBeginNoHeaderAndNoTag(t *testing.T) {
 	_, plain := posted(t, w, lead)
 	hostile := rapid.OneOf(
 		rapid.SampledFrom([]string{
-			"Jo\r\nBcc: all@example.com", "Jo\n\n<h1>x</h1>", "\r\n.\r\nMAIL FROM:<x>", "</td><script>alert(1)</script>", `" onload="x`, "=?utf-8?q?Bcc=3A?=",
-			"{{.Unsubscribe}}", "\u202egpj.exe", "a\u2028b", "\x00\x1b[31m", strings.Repeat("long ", 400), "https://evil.example/", "\xff\xfe", "Ωμέγα 日本 👩‍👩‍👧",
+			"Jo\r\nBcc: all@example.com", "Jo\n\n<h1>x</h1>", "\r\n.\r\nMAIL FROM:<x>", "</td><script>alert(1)</script>",
+			`" onload="x`, "=?utf-8?q?Bcc=3A?=",
+			"{{.Unsubscribe}}", "\u202egpj.exe", "a\u2028b", "\x00\x1b[31m", strings.Repeat("long ", 400),
+			"https://evil.example/", "\xff\xfe", "Ωμέγα 日本 👩‍👩‍👧",
 			"\r\n\r\n--boundary", "%0d%0aBcc:x", "Jo\vBcc: x", "\u0085Bcc: x",
 		}),
 		rapid.String(),
 	)
 	rapid.Check(t, func(t *rapid.T) {
 		m := lead
-		m.Leads = &Leads{List: []Lead{{Email: hostile.Draw(t, "email"), Name: hostile.Draw(t, "name"), Link: hostile.Draw(t, "link"), SubmittedAt: submitted}}}
+		m.Leads = &Leads{List: []Lead{{Email: hostile.Draw(t, "email"), Name: hostile.Draw(t, "name"),
+			Link: hostile.Draw(t, "link"), SubmittedAt: submitted}}}
 		raw, o := posted(t, w, m)
-		names := slices.DeleteFunc(slices.Clone(plain.names), func(n string) bool { return n == "Reply-To" && o.header.Get("Reply-To") == "" })
+		names := slices.DeleteFunc(slices.Clone(plain.names), func(n string) bool {
+			return n == "Reply-To" &&
+				o.header.Get("Reply-To") == ""
+		})
 		require.ElementsMatch(t, names, o.names)
 		require.Equal(t, "<owner@example.com>", o.header.Get("To"))
 		require.NotContains(t, raw, "\r\n.\r\n")

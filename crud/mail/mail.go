@@ -54,7 +54,8 @@ const (
 
 // kinds are all kinds.
 var kinds = []Kind{
-	KindDocument, KindConfirm, KindLead, KindDigest, KindNotices, KindWebhook, KindReading, KindReadings, KindWeekly, KindSignIn, KindInvitation,
+	KindDocument, KindConfirm, KindLead, KindDigest, KindNotices, KindWebhook, KindReading, KindReadings,
+	KindWeekly, KindSignIn, KindInvitation,
 }
 
 // branded reports whether mails of a kind look like their account. The one that asks an address to

@@ -45,9 +45,11 @@ func start(t *testing.T, db *postgres.Pool, url string) *fixture {
 	f := &fixture{t: t, db: db, metrics: prometheus.NewRegistry(), log: &enginetest.Log{}, account: uuid.New()}
 	log := slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	var err error
-	f.jobs, err = queue.New(queue.Config{Poll: 100 * time.Millisecond}, queue.Deps{Postgres: db, Log: log, Registerer: f.metrics})
+	f.jobs, err = queue.New(queue.Config{Poll: 100 * time.Millisecond},
+		queue.Deps{Postgres: db, Log: log, Registerer: f.metrics})
 	require.NoError(t, err)
-	f.mails, err = New(Config{URL: url, From: "Example <hello@example.com>"}, Deps{Queue: f.jobs, Tokens: keys, Site: "https://links.example.com/", Log: log, Registerer: f.metrics})
+	f.mails, err = New(Config{URL: url, From: "Example <hello@example.com>"},
+		Deps{Queue: f.jobs, Tokens: keys, Site: "https://links.example.com/", Log: log, Registerer: f.metrics})
 	require.NoError(t, err)
 	require.NoError(t, f.jobs.Start(t.Context()))
 	t.Cleanup(f.stop)
@@ -74,7 +76,8 @@ func (f *fixture) settled(state string) string {
 	var got, errs string
 	require.Eventually(f.t, func() bool {
 		require.NoError(f.t, f.db.Unscoped().QueryRow(f.t.Context(),
-			"SELECT state, coalesce(errors::text, '') FROM river_job WHERE kind = 'sealed_mail' ORDER BY id DESC LIMIT 1").Scan(&got, &errs))
+			"SELECT state, coalesce(errors::text, '') FROM river_job WHERE kind = 'sealed_mail' ORDER BY id DESC LIMIT 1").Scan(
+			&got, &errs))
 		return got == state
 	}, 3*time.Minute, 10*time.Millisecond)
 	return errs
@@ -83,7 +86,8 @@ func (f *fixture) settled(state string) string {
 // hurry makes what waits for its next try due.
 func (f *fixture) hurry() {
 	f.t.Helper()
-	_, err := f.db.Unscoped().Exec(f.t.Context(), "UPDATE river_job SET state = 'available', scheduled_at = now() WHERE state = 'retryable'")
+	_, err := f.db.Unscoped().Exec(f.t.Context(),
+		"UPDATE river_job SET state = 'available', scheduled_at = now() WHERE state = 'retryable'")
 	require.NoError(f.t, err)
 }
 
@@ -131,7 +135,8 @@ func TestAMailIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, false)
 	f := start(t, enginetest.MigratedPostgres(t), "smtp://"+s.address)
-	busy := &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 7, 1}, Message: "jo@example.com: come back later"}
+	busy := &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 7, 1},
+		Message: "jo@example.com: come back later"}
 	s.set(func() { s.rcpt, s.data, s.drop = []error{busy}, []error{busy}, 1 })
 	require.NoError(t, f.send(document("jo@example.com")))
 	for range 3 { // refused at RCPT, at DATA, and taken without an answer
@@ -156,7 +161,8 @@ func TestARefusedMailEndsAndIsKept(t *testing.T) {
 	s := startServer(t, false)
 	f := start(t, enginetest.MigratedPostgres(t), "smtp://"+s.address)
 	s.set(func() {
-		s.rcpt = []error{&smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "no jo@example.com here"}}
+		s.rcpt = []error{&smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1},
+			Message: "no jo@example.com here"}}
 	})
 	require.NoError(t, f.send(document("jo@example.com")))
 	require.Contains(t, f.settled("cancelled"), "the SMTP server refused the receiver: 550 5.1.1")
@@ -185,7 +191,8 @@ func TestWhatIsNoLongerTrueIsNotSent(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, false)
 	f := start(t, enginetest.MigratedPostgres(t), "smtp://"+s.address)
-	require.NoError(t, f.send(Message{Kind: KindConfirm, To: "jo@example.com", URL: "https://links.example.com/v", Code: "123456", ExpiresAt: time.Now().Add(-time.Second)}))
+	require.NoError(t, f.send(Message{Kind: KindConfirm, To: "jo@example.com", URL: "https://links.example.com/v",
+		Code: "123456", ExpiresAt: time.Now().Add(-time.Second)}))
 	f.settled("cancelled")
 	require.Equal(t, 1, f.outcome("expired"))
 	require.Empty(t, s.got)
@@ -235,7 +242,8 @@ func TestTheQueueHoldsNoMailInClear(t *testing.T) {
 	t.Parallel()
 	db := enginetest.MigratedPostgres(t)
 	f := start(t, db, "")
-	require.NoError(t, f.send(Message{Kind: KindConfirm, To: "jo@example.com", URL: "https://links.example.com/verify/SECRET", Code: "123456", ExpiresAt: time.Now().Add(time.Hour)}))
+	require.NoError(t, f.send(Message{Kind: KindConfirm, To: "jo@example.com",
+		URL: "https://links.example.com/verify/SECRET", Code: "123456", ExpiresAt: time.Now().Add(time.Hour)}))
 	var dump string
 	require.NoError(t, db.Unscoped().QueryRow(t.Context(), "SELECT string_agg(j::text, '') FROM river_job j").Scan(&dump))
 	require.Contains(t, dump, "confirm")

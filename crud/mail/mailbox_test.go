@@ -25,7 +25,8 @@ func (k *kept) Deliver(m RenderedMail) error {
 func TestMailboxGetsPictures(t *testing.T) {
 	t.Parallel()
 	w, box := writer(t), &kept{}
-	b := Brand{Name: "Northwind", Accent: web.Token("accent"), Logo: &Picture{"logo", "image/png", 32, 32, []byte("pixels")}}
+	b := Brand{Name: "Northwind", Accent: web.Token("accent"),
+		Logo: &Picture{"logo", "image/png", 32, 32, []byte("pixels")}}
 	m := messages()["confirm"]
 	l, err := write(m, w.texts.In(""), b, w.site, submitted)
 	require.NoError(t, err)

@@ -92,7 +92,8 @@ func writeDigest(m Message, t *web.Texts) letter {
 		if name := Clean(lead.Name, maxName); name != "" {
 			value = name + ", " + value
 		}
-		l.Facts = append(l.Facts, Fact{lead.SubmittedAt.In(timezone.OrUTC(m.Timezone)).Format("15:04"), value + " — " + Clean(lead.Link, maxTitle)})
+		l.Facts = append(l.Facts, Fact{lead.SubmittedAt.In(timezone.OrUTC(m.Timezone)).Format("15:04"),
+			value + " — " + Clean(lead.Link, maxTitle)})
 	}
 	if more := total - len(d.List); more > 0 {
 		l.After = append(l.After, t.Say("mail.digest.more", "n", more))
@@ -114,12 +115,14 @@ func writeReading(m Message, t *web.Texts) letter {
 		Heading: news[0],
 		Before:  []string{t.Say("mail.reading.text")},
 		Facts: []Fact{
-			{t.Say("mail.fact.reader"), address}, {t.Say("mail.fact.document"), title}, {t.Say("mail.fact.news"), strings.Join(news, " · ")},
+			{t.Say("mail.fact.reader"), address}, {t.Say("mail.fact.document"), title},
+			{t.Say("mail.fact.news"), strings.Join(news, " · ")},
 		},
 		Button: t.Say("mail.reading.button"), URL: m.URL,
 	}
 	if r.Pages > 0 {
-		l.Facts = append(l.Facts, Fact{t.Say("mail.fact.read"), pagesRead(t, r)}, Fact{t.Say("mail.fact.time"), spent(r.Duration)})
+		l.Facts = append(l.Facts, Fact{t.Say("mail.fact.read"), pagesRead(t, r)},
+			Fact{t.Say("mail.fact.time"), spent(r.Duration)})
 	}
 	l.Facts = append(l.Facts, Fact{t.Say("mail.fact.began"), t.Moment(r.StartedAt.In(timezone.OrUTC(m.Timezone)))})
 	if m.Readings.Last {
@@ -147,7 +150,8 @@ func writeReadings(m Message, t *web.Texts) letter {
 		if r.Pages > 0 {
 			parts = append(parts, pagesRead(t, r), spent(r.Duration))
 		}
-		l.Facts = append(l.Facts, Fact{r.StartedAt.In(timezone.OrUTC(m.Timezone)).Format("15:04"), strings.Join(parts, " · ")})
+		l.Facts = append(l.Facts, Fact{r.StartedAt.In(timezone.OrUTC(m.Timezone)).Format("15:04"),
+			strings.Join(parts, " · ")})
 	}
 	if more := total - len(d.List); more > 0 {
 		l.After = append(l.After, t.Say("mail.readings.more", "n", more))

@@ -202,7 +202,8 @@ func serverCertificate(t *testing.T, name string) (*tls.Config, *x509.CertPool) 
 	require.NoError(t, err)
 	roots := x509.NewCertPool()
 	roots.AddCert(parsed)
-	return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}, roots
+	return &tls.Config{MinVersion: tls.VersionTLS12,
+		Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}, roots
 }
 
 // opened is a mail as a reader's program sees it.
@@ -218,7 +219,8 @@ func open(t require.TestingT, raw []byte) opened {
 	o := opened{header: m.Header}
 	head, _, _ := strings.Cut(string(raw), "\r\n\r\n")
 	for line := range strings.SplitSeq(head, "\r\n") {
-		if name, _, found := strings.Cut(line, ":"); found && !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "\t") {
+		if name, _, found := strings.Cut(line, ":"); found && !strings.HasPrefix(line, " ") &&
+			!strings.HasPrefix(line, "\t") {
 			o.names = append(o.names, name)
 		}
 	}

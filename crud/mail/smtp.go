@@ -53,7 +53,8 @@ func (s *smtpSender) client(ctx context.Context) (*gomail.Client, func(), error)
 	config.InsecureSkipVerify = s.server.loopback() && config.RootCAs == nil
 	watch := &watchedConn{}
 	options := []gomail.Option{
-		gomail.WithPort(port), gomail.WithTimeout(smtpTimeout), gomail.WithTLSConfig(config), gomail.WithTLSPolicy(policy), gomail.WithoutNoop(),
+		gomail.WithPort(port), gomail.WithTimeout(smtpTimeout), gomail.WithTLSConfig(config),
+		gomail.WithTLSPolicy(policy), gomail.WithoutNoop(),
 		gomail.WithDialContextFunc(func(dial context.Context, network, address string) (net.Conn, error) {
 			return watch.dial(dial, ctx, s.dial, network, address, s.server.implicit, config)
 		}),
@@ -64,7 +65,8 @@ func (s *smtpSender) client(ctx context.Context) (*gomail.Client, func(), error)
 	if s.server.user != "" {
 		// A password is sent as it is over TLS or to this machine only; the library sees to that.
 		options = append(options, gomail.WithUsername(s.server.user), gomail.WithPassword(s.server.password),
-			gomail.WithOpportunisticSMTPAuth(gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthPlain, gomail.SMTPAuthLogin, gomail.SMTPAuthCramMD5))
+			gomail.WithOpportunisticSMTPAuth(gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthPlain,
+				gomail.SMTPAuthLogin, gomail.SMTPAuthCramMD5))
 	}
 	client, err := gomail.NewClient(s.server.host, options...)
 	if err != nil {
@@ -79,7 +81,8 @@ type watchedConn struct{ stop func() bool }
 
 type dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
-func (w *watchedConn) dial(dial, life context.Context, plain dialer, network, address string, implicit bool, config *tls.Config) (net.Conn, error) {
+func (w *watchedConn) dial(dial, life context.Context, plain dialer, network, address string, implicit bool,
+	config *tls.Config) (net.Conn, error) {
 	conn, err := plain(dial, network, address)
 	if err != nil {
 		return nil, err
@@ -205,7 +208,8 @@ func networkError(err error) error {
 
 // errNoUTF8 is the error of a mail that the server must not be given (RFC 6531, 3.2). Another try
 // cannot succeed.
-var errNoUTF8 = errors.New("the SMTP server does not offer SMTPUTF8, so it takes no address that is not ASCII before the @")
+var errNoUTF8 = errors.New(
+	"the SMTP server does not offer SMTPUTF8, so it takes no address that is not ASCII before the @")
 
 // needsUTF8 reports whether an address is not ASCII before the @. Domains have an ASCII form.
 func needsUTF8(address string) bool {

@@ -39,7 +39,8 @@ func sendBy(ctx context.Context, t *testing.T, s *smtpServer, c Config, roots *x
 	texts, err := web.VisitorTexts()
 	require.NoError(t, err)
 	w := &worker{from: from, render: render, mails: prometheus.NewCounterVec(prometheus.CounterOpts{}, []string{"a", "b"})}
-	l, err := write(Message{Kind: KindDocument, AccountID: uuid.New(), To: receiver, URL: "https://x.example/a/T"}, texts.In(""), Brand{}, "https://x.example", time.Now())
+	l, err := write(Message{Kind: KindDocument, AccountID: uuid.New(), To: receiver, URL: "https://x.example/a/T"},
+		texts.In(""), Brand{}, "https://x.example", time.Now())
 	require.NoError(t, err)
 	msg, err := w.compose(receiver, time.Now(), l, Brand{})
 	require.NoError(t, err)
@@ -58,18 +59,27 @@ func TestTLSIsRequired(t *testing.T) {
 		fails    string
 		plain    bool
 	}{
-		"STARTTLS":                       {"smtp://mail.example", tlsRequired, []option{withTLS(config)}, false, roots, "", false},
-		"STARTTLS with a login":          {"smtp://u:p@mail.example", tlsRequired, []option{withTLS(config), withLogin("u:p", false)}, false, roots, "", false},
-		"TLS at once":                    {"smtps://u:p@mail.example", tlsRequired, []option{withTLS(config), withLogin("u:p", false)}, true, roots, "", false},
-		"no STARTTLS":                    {"smtp://mail.example", tlsRequired, nil, false, roots, "STARTTLS", false},
-		"no STARTTLS, optional":          {"smtp://mail.example", tlsOptional, nil, false, roots, "", true},
-		"certificate of another name":    {"smtp://other.example", tlsRequired, []option{withTLS(config)}, false, roots, "certificate", false},
-		"certificate of strangers":       {"smtp://mail.example", tlsRequired, []option{withTLS(config)}, false, strangers, "certificate", false},
-		"the same, at once":              {"smtps://mail.example", tlsRequired, []option{withTLS(config)}, true, strangers, "certificate", false},
-		"optional is no reason to trust": {"smtp://mail.example", tlsOptional, []option{withTLS(config)}, false, strangers, "certificate", false},
-		"a password never goes in clear": {"smtp://u:p@mail.example", tlsOptional, []option{withLogin("u:p", true)}, false, roots, "unencrypted", false},
-		"this machine, no TLS":           {"smtp://u:p@localhost", tlsRequired, []option{withLogin("u:p", true)}, false, nil, "", true},
-		"this machine, any certificate":  {"smtp://127.0.0.1", tlsRequired, []option{withTLS(config)}, false, nil, "", false},
+		"STARTTLS": {"smtp://mail.example", tlsRequired,
+			[]option{withTLS(config)}, false, roots, "", false},
+		"STARTTLS with a login": {"smtp://u:p@mail.example", tlsRequired,
+			[]option{withTLS(config), withLogin("u:p", false)}, false, roots, "", false},
+		"TLS at once": {"smtps://u:p@mail.example", tlsRequired,
+			[]option{withTLS(config), withLogin("u:p", false)}, true, roots, "", false},
+		"no STARTTLS":           {"smtp://mail.example", tlsRequired, nil, false, roots, "STARTTLS", false},
+		"no STARTTLS, optional": {"smtp://mail.example", tlsOptional, nil, false, roots, "", true},
+		"certificate of another name": {"smtp://other.example", tlsRequired, []option{withTLS(config)}, false,
+			roots, "certificate", false},
+		"certificate of strangers": {"smtp://mail.example", tlsRequired, []option{withTLS(config)}, false,
+			strangers, "certificate", false},
+		"the same, at once": {"smtps://mail.example", tlsRequired, []option{withTLS(config)}, true,
+			strangers, "certificate", false},
+		"optional is no reason to trust": {"smtp://mail.example", tlsOptional, []option{withTLS(config)}, false,
+			strangers, "certificate", false},
+		"a password never goes in clear": {"smtp://u:p@mail.example", tlsOptional, []option{withLogin("u:p", true)}, false,
+			roots, "unencrypted", false},
+		"this machine, no TLS": {"smtp://u:p@localhost", tlsRequired,
+			[]option{withLogin("u:p", true)}, false, nil, "", true},
+		"this machine, any certificate": {"smtp://127.0.0.1", tlsRequired, []option{withTLS(config)}, false, nil, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -94,7 +104,8 @@ func TestTLSIsRequired(t *testing.T) {
 func TestWhatIsPermanent(t *testing.T) {
 	t.Parallel()
 	refuse := func(code int) error {
-		return &smtp.SMTPError{Code: code, EnhancedCode: smtp.EnhancedCode{code / 100, 1, 1}, Message: "no one here is called <" + receiver + ">"}
+		return &smtp.SMTPError{Code: code, EnhancedCode: smtp.EnhancedCode{code / 100, 1, 1},
+			Message: "no one here is called <" + receiver + ">"}
 	}
 	for name, c := range map[string]struct {
 		rcpt, data error
@@ -117,7 +128,8 @@ func TestWhatIsPermanent(t *testing.T) {
 	}
 	t.Run("wrong password", func(t *testing.T) {
 		t.Parallel()
-		err := sendTo(t.Context(), t, startServer(t, false, withLogin("u:other", true)), "smtp://u:p@localhost", tlsRequired, nil)
+		err := sendTo(t.Context(), t, startServer(t, false, withLogin("u:other", true)),
+			"smtp://u:p@localhost", tlsRequired, nil)
 		require.ErrorContains(t, err, "login")
 		require.False(t, isPermanent(err), "its operator can fix it")
 	})
@@ -173,7 +185,8 @@ func TestConfig(t *testing.T) {
 	}
 	for from, good := range map[string]bool{
 		"hello@example.com": true, "Käse & Söhne <hello@käse.example>": true, "x <lodestone@localhost>": true,
-		"hello": false, "a@b": false, "x <y": false, "a@example.com, b@example.com": false, "\"x\\\r\nBcc: z@example.com\" <a@example.com>": false,
+		"hello": false, "a@b": false, "x <y": false, "a@example.com, b@example.com": false,
+		"\"x\\\r\nBcc: z@example.com\" <a@example.com>": false,
 	} {
 		require.Equal(t, good, Config{From: from}.Validate() == nil, from)
 	}

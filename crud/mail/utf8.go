@@ -47,7 +47,8 @@ type reacher interface {
 
 // ErrUnreachable is the error of an address that Reaches is false for; its text completes a
 // sentence that begins with a field's name.
-var ErrUnreachable = errors.New("must be an address that mails can be sent to: in the domain, letters of domain names; before the @, ASCII, unless the SMTP server offers SMTPUTF8")
+var ErrUnreachable = errors.New(
+	"must be an address that mails can be sent to: in the domain, letters of domain names; before the @, ASCII, unless the SMTP server offers SMTPUTF8")
 
 // Reaches reports whether mails can be sent to an address: a server without SMTPUTF8 takes none
 // that is not ASCII before the @.

@@ -26,7 +26,8 @@ func newWriter(t *testing.T, s *smtpServer) (*smtpSender, *worker, *web.Catalogu
 	require.NoError(t, err)
 	texts, err := web.VisitorTexts()
 	require.NoError(t, err)
-	return out, &worker{from: from, render: render, mails: prometheus.NewCounterVec(prometheus.CounterOpts{}, []string{"a", "b"})}, texts
+	return out, &worker{from: from, render: render,
+		mails: prometheus.NewCounterVec(prometheus.CounterOpts{}, []string{"a", "b"})}, texts
 }
 
 // A server without SMTPUTF8 must not be given an address that is not ASCII before the @. Domains
@@ -38,11 +39,13 @@ func TestServersWithoutUTF8(t *testing.T) {
 		out, w, texts := newWriter(t, s)
 		out.dial = (&net.Dialer{}).DialContext
 		for to, reached := range map[string]bool{
-			"jo@example.com": true, "jo@bücher.example": true, "jörg@example.com": offers, "用户@例子.公司": offers, "ｊｏ@example.com": true,
+			"jo@example.com": true, "jo@bücher.example": true, "jörg@example.com": offers,
+			"用户@例子.公司": offers, "ｊｏ@example.com": true,
 		} {
 			q := &Queue{sender: out}
 			require.Equal(t, reached, q.Reaches(t.Context(), to), to)
-			l, err := write(Message{Kind: KindDocument, AccountID: uuid.New(), To: to, URL: "https://x.example/a/T"}, texts.In(""), Brand{}, "https://x.example", time.Now())
+			l, err := write(Message{Kind: KindDocument, AccountID: uuid.New(), To: to, URL: "https://x.example/a/T"},
+				texts.In(""), Brand{}, "https://x.example", time.Now())
 			require.NoError(t, err)
 			msg, err := w.compose(to, time.Now(), l, Brand{})
 			require.NoError(t, err)
@@ -66,10 +69,12 @@ func TestNamesThatNeedQuotes(t *testing.T) {
 	s := startServer(t, false, func(server *smtp.Server, _ *smtpServer) { server.Debug = dialogue })
 	out, w, texts := newWriter(t, s)
 	for to, written := range map[string]string{
-		"jo..doe@docomo.ne.jp": `<"jo..doe"@docomo.ne.jp>`, "jo.@ezweb.ne.jp": `<"jo."@ezweb.ne.jp>`, "jo.doe@docomo.ne.jp": `<jo.doe@docomo.ne.jp>`,
+		"jo..doe@docomo.ne.jp": `<"jo..doe"@docomo.ne.jp>`, "jo.@ezweb.ne.jp": `<"jo."@ezweb.ne.jp>`,
+		"jo.doe@docomo.ne.jp": `<jo.doe@docomo.ne.jp>`,
 	} {
 		require.True(t, (&Queue{sender: out}).Reaches(t.Context(), to))
-		l, err := write(Message{Kind: KindDocument, AccountID: uuid.New(), To: to, URL: "https://x.example/a/T"}, texts.In(""), Brand{}, "https://x.example", time.Now())
+		l, err := write(Message{Kind: KindDocument, AccountID: uuid.New(), To: to, URL: "https://x.example/a/T"},
+			texts.In(""), Brand{}, "https://x.example", time.Now())
 		require.NoError(t, err)
 		l.ReplyTo = to
 		msg, err := w.compose(to, time.Now(), l, Brand{})
@@ -88,7 +93,8 @@ func TestUnknownServersReachEveryone(t *testing.T) {
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	require.NoError(t, listener.Close())
-	out, err := newSMTPSender(Config{URL: "smtp://" + listener.Addr().String(), TLS: tlsOptional, From: "hello@example.com"}, nil)
+	out, err := newSMTPSender(Config{URL: "smtp://" + listener.Addr().String(), TLS: tlsOptional,
+		From: "hello@example.com"}, nil)
 	require.NoError(t, err)
 	require.True(t, (&Queue{sender: out}).Reaches(t.Context(), "jörg@example.com"))
 	require.True(t, (&Queue{}).Reaches(t.Context(), "jörg@example.com"))

@@ -66,10 +66,11 @@ func New(c Config, d Deps) (*Queue, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &worker{site: strings.TrimRight(d.Site, "/"), render: render, texts: texts, postgres: d.Postgres, tokens: d.Tokens, log: d.Log, mails: prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "lodestone_mail_attempts_total",
-		Help: "Mails handed to the SMTP server, by kind and outcome: sent, refused (for good), expired (its content became worthless before it could be sent), failed (will be tried again).",
-	}, []string{"kind", "outcome"})}
+	w := &worker{site: strings.TrimRight(d.Site, "/"), render: render, texts: texts, postgres: d.Postgres,
+		tokens: d.Tokens, log: d.Log, mails: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "lodestone_mail_attempts_total",
+			Help: "Mails handed to the SMTP server, by kind and outcome: sent, refused (for good), expired (its content became worthless before it could be sent), failed (will be tried again).",
+		}, []string{"kind", "outcome"})}
 	for _, k := range kinds {
 		for _, outcome := range []string{sent, refused, expired, failed} {
 			w.mails.WithLabelValues(string(k), outcome)
@@ -174,7 +175,8 @@ func (w *worker) Work(ctx context.Context, j *river.Job[job]) error {
 	default:
 		w.count(m, failed)
 		if j.Attempt == 3 || j.Attempt == j.MaxAttempts { // once it is no hiccup, and when it is over
-			w.log.Warn("a mail cannot be sent", "kind", m.Kind, "account_id", m.AccountID, "job_id", j.ID, "attempt", j.Attempt, "max_attempts", j.MaxAttempts, "error", err)
+			w.log.Warn("a mail cannot be sent", "kind", m.Kind, "account_id", m.AccountID, "job_id", j.ID, "attempt", j.Attempt,
+				"max_attempts", j.MaxAttempts, "error", err)
 		}
 		return err
 	}

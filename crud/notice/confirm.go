@@ -57,7 +57,8 @@ func (n *Notices) Ask(ctx context.Context, tx pgx.Tx, account uuid.UUID, to stri
 		return fmt.Errorf("read language of account: %w", err)
 	}
 	return n.deps.Mail.Send(ctx, tx, mail.Message{
-		Kind: mail.KindNotices, Language: locale.Or(a.Language, ""), AccountID: account, To: to, URL: n.deps.Pages.URL(confirmPath + n.grant(forConfirmation, account, to)),
+		Kind: mail.KindNotices, Language: locale.Or(a.Language, ""), AccountID: account, To: to,
+		URL: n.deps.Pages.URL(confirmPath + n.grant(forConfirmation, account, to)),
 	})
 }
 
@@ -94,8 +95,10 @@ func (n *Notices) writeConfirm(w http.ResponseWriter, r *http.Request, confirm b
 }
 
 func (n *Notices) confirm(r *http.Request, confirm bool) (s confirmState, err error) {
-	err = n.ofToken(r, forConfirmation, func(q *store.Queries, account uuid.UUID, to string, a store.TakeNoticesRow) error {
-		s = confirmState{To: to, Done: a.NotifyConfirmedAt != nil || confirm, More: n.unsubscribeURL(account, to), Language: a.Language}
+	err = n.ofToken(r, forConfirmation, func(q *store.Queries, account uuid.UUID, to string,
+		a store.TakeNoticesRow) error {
+		s = confirmState{To: to, Done: a.NotifyConfirmedAt != nil || confirm,
+			More: n.unsubscribeURL(account, to), Language: a.Language}
 		if !confirm {
 			return nil
 		}

@@ -22,7 +22,8 @@ func TestNoticesWaitForTheAddressToBeConfirmed(t *testing.T) {
 	f.exec("UPDATE accounts SET notify_confirmed_at = NULL")
 	f.newLead(f.submit("jo@example.com", "2026-11-02 09:05", false, ""))
 	require.NoError(t, f.db.Transaction(t.Context(), func(tx pgx.Tx) error {
-		return f.notices.WebhookDisabled(t.Context(), tx, store.WebhookEndpoint{ID: uuid.New(), AccountID: f.account, Url: "https://hooks.example/x"}, 0)
+		return f.notices.WebhookDisabled(t.Context(), tx, store.WebhookEndpoint{ID: uuid.New(), AccountID: f.account,
+			Url: "https://hooks.example/x"}, 0)
 	}))
 	f.exec("UPDATE accounts SET notify = 'daily'")
 	require.NoError(t, f.notices.SendDigests(t.Context()))
@@ -39,7 +40,8 @@ func TestNoticesWaitForTheAddressToBeConfirmed(t *testing.T) {
 	require.Regexp(t, "^/notices/confirm/", path)
 
 	confirmed := func() (yes bool) {
-		require.NoError(t, f.db.Unscoped().QueryRow(t.Context(), "SELECT notify_confirmed_at IS NOT NULL FROM accounts").Scan(&yes))
+		require.NoError(t, f.db.Unscoped().QueryRow(t.Context(),
+			"SELECT notify_confirmed_at IS NOT NULL FROM accounts").Scan(&yes))
 		return yes
 	}
 	status, body := f.send("GET", path, "")

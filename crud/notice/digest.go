@@ -49,7 +49,8 @@ func (n *Notices) SendDigests(ctx context.Context) error {
 		return q.AccountsWithReadings(ctx, after)
 	}, func(a store.AccountsWithReadingsRow) (uuid.UUID, error) {
 		before := dayBegin(now, a.Timezone)
-		return a.ID, n.deps.Postgres.Account(ctx, a.ID, func(tx pgx.Tx) error { return n.sendDailyReadings(ctx, tx, a.ID, before) })
+		return a.ID, n.deps.Postgres.Account(ctx, a.ID,
+			func(tx pgx.Tx) error { return n.sendDailyReadings(ctx, tx, a.ID, before) })
 	})
 	if err := errors.Join(leads, readers); err != nil {
 		return fmt.Errorf("send daily notices: %w", err)
@@ -106,7 +107,8 @@ func (n *Notices) sendDigest(ctx context.Context, tx pgx.Tx, account uuid.UUID, 
 	if total == 0 {
 		return nil
 	}
-	rows, err := q.Leads(ctx, store.LeadsParams{AccountID: account, Since: a.DigestUntil, Before: before, RowLimit: maxListed})
+	rows, err := q.Leads(ctx, store.LeadsParams{AccountID: account, Since: a.DigestUntil,
+		Before: before, RowLimit: maxListed})
 	if err != nil {
 		return fmt.Errorf("list leads: %w", err)
 	}
@@ -119,5 +121,6 @@ func (n *Notices) sendDigest(ctx context.Context, tx pgx.Tx, account uuid.UUID, 
 		}
 		leads.List = append(leads.List, lead)
 	}
-	return n.send(ctx, tx, mail.Message{Kind: mail.KindDigest, AccountID: account, Leads: leads, Timezone: a.Timezone, Language: locale.Or(a.Language, "")}, addressOf(a))
+	return n.send(ctx, tx, mail.Message{Kind: mail.KindDigest, AccountID: account, Leads: leads, Timezone: a.Timezone,
+		Language: locale.Or(a.Language, "")}, addressOf(a))
 }

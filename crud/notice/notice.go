@@ -84,13 +84,15 @@ func New(d Deps) (*Notices, error) {
 	if n.weekly, err = d.Pages.Parse(files, "weekly.html"); err != nil {
 		return nil, err
 	}
-	if err := queue.Register(d.Queue, river.WorkFunc(func(ctx context.Context, _ *river.Job[digests]) error { return n.SendDigests(ctx) })); err != nil {
+	if err := queue.Register(d.Queue,
+		river.WorkFunc(func(ctx context.Context, _ *river.Job[digests]) error { return n.SendDigests(ctx) })); err != nil {
 		return nil, err
 	}
 	if err := queue.Register(d.Queue, river.WorkFunc(n.sendReadings)); err != nil {
 		return nil, err
 	}
-	if err := queue.Register(d.Queue, river.WorkFunc(func(ctx context.Context, _ *river.Job[weeks]) error { return n.SendWeekly(ctx) })); err != nil {
+	if err := queue.Register(d.Queue,
+		river.WorkFunc(func(ctx context.Context, _ *river.Job[weeks]) error { return n.SendWeekly(ctx) })); err != nil {
 		return nil, err
 	}
 	// As often, since days begin at other times in other places.
@@ -125,7 +127,8 @@ func (n *Notices) NewLead(ctx context.Context, tx pgx.Tx, submission uuid.UUID) 
 	}
 	lead.Source, lead.Campaign = sourceOf(l.UTM, l.Referrer)
 	return n.send(ctx, tx, mail.Message{
-		Kind: mail.KindLead, AccountID: l.AccountID, URL: n.deps.Pages.URL("/dashboard/readers/" + l.AccessLinkID.String()), Timezone: l.Timezone,
+		Kind: mail.KindLead, AccountID: l.AccountID, URL: n.deps.Pages.URL("/dashboard/readers/" + l.AccessLinkID.String()),
+		Timezone: l.Timezone,
 		Language: locale.Or(l.Language, ""), Leads: &mail.Leads{List: []mail.Lead{lead}, Last: sent == HourlyNotices},
 	}, optional(l.NotifyEmail))
 }
@@ -137,7 +140,8 @@ func sourceOf(utm []byte, referrer *string) (source, campaign string) {
 	if err := json.Unmarshal(utm, &p); err != nil {
 		p = nil // there are none
 	}
-	source = strings.Join(slices.DeleteFunc([]string{p["utm_source"], p["utm_medium"]}, func(s string) bool { return s == "" }), " / ")
+	source = strings.Join(slices.DeleteFunc([]string{p["utm_source"], p["utm_medium"]},
+		func(s string) bool { return s == "" }), " / ")
 	if source == "" && referrer != nil {
 		source = *referrer
 	}

@@ -55,14 +55,17 @@ func start(t *testing.T) *fixture {
 	require.NoError(t, err)
 	tokens, err := token.NewKeys(1).Ring()
 	require.NoError(t, err)
-	mails, err := mail.New(mail.Config{}, mail.Deps{Queue: jobs, Tokens: tokens, Site: site, Log: log, Registerer: prometheus.NewRegistry()})
+	mails, err := mail.New(mail.Config{}, mail.Deps{Queue: jobs, Tokens: tokens, Site: site, Log: log,
+		Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
-	f := &fixture{t: t, db: db, tokens: tokens, now: at("2026-11-03 12:00"), account: uuid.New(), link: uuid.New(), reports: &reporter{}}
+	f := &fixture{t: t, db: db, tokens: tokens, now: at("2026-11-03 12:00"), account: uuid.New(),
+		link: uuid.New(), reports: &reporter{}}
 	pages, err := web.New(web.Deps{Site: site + "/", Log: log})
 	require.NoError(t, err)
 	bots, err := bot.NewRules()
 	require.NoError(t, err)
-	f.notices, err = notice.New(notice.Deps{Postgres: db, Bots: bots, Queue: jobs, Mail: mails, Reports: f.reports, Tokens: tokens, Pages: pages, Log: log, Now: func() time.Time { return f.now }})
+	f.notices, err = notice.New(notice.Deps{Postgres: db, Bots: bots, Queue: jobs, Mail: mails, Reports: f.reports,
+		Tokens: tokens, Pages: pages, Log: log, Now: func() time.Time { return f.now }})
 	require.NoError(t, err)
 	a := api.New(api.Deps{Log: log})
 	f.notices.Register(a)
@@ -71,7 +74,8 @@ func start(t *testing.T) *fixture {
 	f.url, f.client = server.URL, server.Client()
 	f.exec("INSERT INTO accounts (id, name, plan, digest_until) VALUES ($1, 'A', 'team', '2026-11-02 08:00Z')", f.account)
 	f.exec("WITH m AS (INSERT INTO lead_magnets (id, account_id, title) VALUES (gen_random_uuid(), $1, 'The Guide') RETURNING id) "+
-		"INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) SELECT $2, $1, id, 'guide' FROM m", f.account, f.link)
+		"INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) SELECT $2, $1, id, 'guide' FROM m", f.account,
+		f.link)
 	return f
 }
 
@@ -91,7 +95,8 @@ func (f *fixture) exec(sql string, args ...any) {
 
 func (f *fixture) set(notify string, to any) {
 	f.t.Helper()
-	f.exec("UPDATE accounts SET notify = $2, notify_email = $3, notify_confirmed_at = now() WHERE id = $1", f.account, notify, to)
+	f.exec("UPDATE accounts SET notify = $2, notify_email = $3, notify_confirmed_at = now() WHERE id = $1", f.account,
+		notify, to)
 }
 
 // submit adds a submission, which is verified at a time if that is not "".
@@ -111,7 +116,8 @@ func (f *fixture) submit(email, submitted string, verification bool, verified st
 // mails returns what is in the queue, the oldest first.
 func (f *fixture) mails() (all []mail.Message) {
 	f.t.Helper()
-	rows, err := f.db.Unscoped().Query(f.t.Context(), "SELECT (args ->> 'id')::uuid, decode(args ->> 'sealed', 'base64') FROM river_job WHERE kind = 'sealed_mail' ORDER BY id")
+	rows, err := f.db.Unscoped().Query(f.t.Context(),
+		"SELECT (args ->> 'id')::uuid, decode(args ->> 'sealed', 'base64') FROM river_job WHERE kind = 'sealed_mail' ORDER BY id")
 	require.NoError(f.t, err)
 	type sealed struct {
 		ID   uuid.UUID
@@ -163,7 +169,8 @@ func TestEachLead(t *testing.T) {
 	require.Equal(t, site+"/dashboard/readers/"+link.String(), m.URL)
 	require.Equal(t, "Europe/Berlin", m.Timezone)
 	require.True(t, strings.HasPrefix(m.Unsubscribe, site+"/notices/"))
-	require.Equal(t, []mail.Lead{{Email: "jo@example.com", Name: "Jo", Link: "The Guide", Source: "news / mail", Campaign: "autumn", Verified: true, SubmittedAt: at("2026-11-02 09:05")}}, m.Leads.List)
+	require.Equal(t, []mail.Lead{{Email: "jo@example.com", Name: "Jo", Link: "The Guide", Source: "news / mail",
+		Campaign: "autumn", Verified: true, SubmittedAt: at("2026-11-02 09:05")}}, m.Leads.List)
 }
 
 // Notices go to chat programs as well, also without an address for mails, and not if the
@@ -181,7 +188,8 @@ func TestNoticesOfChatPrograms(t *testing.T) {
 	}), io.EOF)
 	f.newLead(lead)
 	require.Empty(t, f.mails())
-	rows, err := f.db.Unscoped().Query(t.Context(), "SELECT id, body_sealed FROM webhook_deliveries WHERE kind = 'notice.leads'")
+	rows, err := f.db.Unscoped().Query(t.Context(),
+		"SELECT id, body_sealed FROM webhook_deliveries WHERE kind = 'notice.leads'")
 	require.NoError(t, err)
 	type message struct {
 		ID   uuid.UUID
@@ -219,13 +227,20 @@ func TestDailyMailIsSentOnce(t *testing.T) {
 	t.Parallel()
 	f := start(t)
 	f.set(notice.Daily, "owner@example.com")
-	f.submit("before@example.com", "2026-11-02 07:59", false, "")                                                                        // before daily mails were switched on
-	f.submit("plain@example.com", "2026-11-02 09:00", false, "")                                                                         //
-	f.submit("late@example.com", "2026-11-01 09:00", true, "2026-11-02 10:00")                                                           // verified on that day
-	f.submit("never@example.com", "2026-11-02 09:00", true, "")                                                                          // not verified
-	f.submit("tomorrow@example.com", "2026-11-02 09:00", true, "2026-11-03 00:00")                                                       // verified on the next
-	f.submit("last@example.com", "2026-11-02 23:59", false, "2026-11-03 07:00")                                                          // verified although it need not be
-	f.exec("INSERT INTO accounts (id, name, plan, notify, digest_until) VALUES (gen_random_uuid(), 'B', 'free', 'daily', '2026-01-01')") // without an address
+	// before daily mails were switched on
+	f.submit("before@example.com", "2026-11-02 07:59", false, "")
+	//
+	f.submit("plain@example.com", "2026-11-02 09:00", false, "")
+	// verified on that day
+	f.submit("late@example.com", "2026-11-01 09:00", true, "2026-11-02 10:00")
+	// not verified
+	f.submit("never@example.com", "2026-11-02 09:00", true, "")
+	// verified on the next
+	f.submit("tomorrow@example.com", "2026-11-02 09:00", true, "2026-11-03 00:00")
+	// verified although it need not be
+	f.submit("last@example.com", "2026-11-02 23:59", false, "2026-11-03 07:00")
+	// without an address
+	f.exec("INSERT INTO accounts (id, name, plan, notify, digest_until) VALUES (gen_random_uuid(), 'B', 'free', 'daily', '2026-01-01')")
 	f.now = at("2026-11-03 04:59")
 	require.NoError(t, f.notices.SendDigests(t.Context()))
 	require.Empty(t, f.mails(), "too early")
@@ -301,7 +316,8 @@ func (f *fixture) send(method, path, body string, header ...string) (int, string
 
 func (f *fixture) notify() (value string) {
 	f.t.Helper()
-	require.NoError(f.t, f.db.Unscoped().QueryRow(context.WithoutCancel(f.t.Context()), "SELECT notify FROM accounts WHERE id = $1", f.account).Scan(&value))
+	require.NoError(f.t, f.db.Unscoped().QueryRow(context.WithoutCancel(f.t.Context()),
+		"SELECT notify FROM accounts WHERE id = $1", f.account).Scan(&value))
 	return value
 }
 

@@ -86,7 +86,8 @@ func (n *Notices) SessionsEnded(ctx context.Context, tx pgx.Tx, ids []uuid.UUID)
 			continue
 		}
 		err := q.RecordReading(ctx, store.RecordReadingParams{
-			SessionID: s.ID, AccountID: s.AccountID, AccessLinkID: s.AccessLinkID, News: news, Send: s.Send, RecordedAt: n.deps.Now(),
+			SessionID: s.ID, AccountID: s.AccountID, AccessLinkID: s.AccessLinkID, News: news,
+			Send: s.Send, RecordedAt: n.deps.Now(),
 		})
 		if err != nil {
 			return fmt.Errorf("record what is new about a session: %w", err)
@@ -148,7 +149,8 @@ func (n *Notices) SendReadings(ctx context.Context, account uuid.UUID) error {
 }
 
 // waiting takes an account, and returns it with the notices of it that wait.
-func waiting(ctx context.Context, q *store.Queries, p store.WaitingReadingsParams) (a store.TakeNoticesRow, rows []store.WaitingReadingsRow, err error) {
+func waiting(ctx context.Context, q *store.Queries, p store.WaitingReadingsParams) (a store.TakeNoticesRow,
+	rows []store.WaitingReadingsRow, err error) {
 	if a, err = q.TakeNotices(ctx); err != nil {
 		return a, nil, fmt.Errorf("take account: %w", err)
 	}
@@ -197,8 +199,10 @@ func (n *Notices) sendDailyReadings(ctx context.Context, tx pgx.Tx, account uuid
 	}
 	zone, texts := timezone.OrUTC(a.Timezone), n.texts.In(locale.Or(a.Language, ""))
 	return n.send(ctx, tx, mail.Message{
-		Kind: mail.KindReadings, AccountID: account, URL: n.deps.Pages.URL("/dashboard/readers"), Timezone: a.Timezone, Language: locale.Or(a.Language, ""),
-		Readings: &mail.Readings{Day: texts.Days(first.In(zone), last.In(zone)), Total: len(list), List: list[:min(len(list), maxListed)]},
+		Kind: mail.KindReadings, AccountID: account, URL: n.deps.Pages.URL("/dashboard/readers"), Timezone: a.Timezone,
+		Language: locale.Or(a.Language, ""),
+		Readings: &mail.Readings{Day: texts.Days(first.In(zone), last.In(zone)), Total: len(list),
+			List: list[:min(len(list), maxListed)]},
 	}, addressOf(a))
 }
 
@@ -220,7 +224,8 @@ func together(a, b mail.Reading) mail.Reading {
 
 func readingOf(r store.WaitingReadingsRow) mail.Reading {
 	out := mail.Reading{
-		Email: r.Email, Title: r.Title, Pages: int(r.Pages), PageCount: int(r.PageCount), Duration: time.Duration(r.DurationMs) * time.Millisecond, StartedAt: r.StartedAt,
+		Email: r.Email, Title: r.Title, Pages: int(r.Pages), PageCount: int(r.PageCount),
+		Duration: time.Duration(r.DurationMs) * time.Millisecond, StartedAt: r.StartedAt,
 	}
 	for _, kind := range r.News {
 		out.News = append(out.News, mail.News(kind))

@@ -69,7 +69,8 @@ func (f *fixture) end(killed bool, visits ...visit) {
 		ids[i] = v.id
 	}
 	err := f.db.Transaction(f.t.Context(), func(tx pgx.Tx) error {
-		if _, err := tx.Exec(f.t.Context(), "UPDATE sessions SET ended_at = last_active_at WHERE id = ANY ($1)", ids); err != nil {
+		if _, err := tx.Exec(f.t.Context(), "UPDATE sessions SET ended_at = last_active_at WHERE id = ANY ($1)",
+			ids); err != nil {
 			return err
 		}
 		if err := f.notices.SessionsEnded(f.t.Context(), tx, ids); err != nil || !killed {
@@ -131,7 +132,8 @@ func TestNoticesOfReadersFollowTheirSessions(t *testing.T) {
 	}
 	var visits []visit
 	for range 60 {
-		v := visit{id: uuid.New(), link: links[random.IntN(len(links))], from: at("2026-11-01 00:00").Add(time.Duration(random.IntN(240)) * time.Hour)}
+		v := visit{id: uuid.New(), link: links[random.IntN(len(links))],
+			from: at("2026-11-01 00:00").Add(time.Duration(random.IntN(240)) * time.Hour)}
 		v.to = v.from.Add(time.Duration(random.IntN(90)) * time.Minute)
 		v.pages, v.downloads, v.downloaded = random.IntN(documentPages+1), random.IntN(2)*random.IntN(2), random.IntN(3) == 0
 		visits = append(visits, v)
@@ -203,7 +205,8 @@ func TestANoticeOfAReader(t *testing.T) {
 	require.Equal(t, "Europe/Berlin", m.Timezone)
 	require.EqualValues(t, "de", m.Language)
 	require.Equal(t, []mail.Reading{{
-		Email: "jo@example.com", Title: "The Guide", News: []mail.News{mail.Finished, mail.Opened}, Pages: 3, PageCount: 3, Duration: 30 * time.Second, StartedAt: v.from,
+		Email: "jo@example.com", Title: "The Guide", News: []mail.News{mail.Finished, mail.Opened}, Pages: 3, PageCount: 3,
+		Duration: 30 * time.Second, StartedAt: v.from,
 	}}, m.Readings.List)
 
 	// The button of a mail program ends mails about readers, of pages with a setting of their own as
@@ -227,11 +230,13 @@ func TestNoticesOfReadersByPage(t *testing.T) {
 		page    any
 		each    int
 		daily   int
-	}{{notice.None, nil, 0, 0}, {notice.None, notice.Each, 1, 0}, {notice.Each, notice.None, 0, 0}, {notice.Each, notice.Daily, 0, 1}, {notice.Daily, nil, 0, 1}} {
+	}{{notice.None, nil, 0, 0}, {notice.None, notice.Each, 1, 0}, {notice.Each, notice.None, 0, 0},
+		{notice.Each, notice.Daily, 0, 1}, {notice.Daily, nil, 0, 1}} {
 		f := start(t)
 		f.readingNotices(test.account)
 		f.exec("UPDATE generic_links SET reading_notices = $1", test.page)
-		v := visit{id: uuid.New(), link: f.reader("jo@example.com"), from: at("2026-11-03 09:00"), to: at("2026-11-03 09:10"), pages: 1}
+		v := visit{id: uuid.New(), link: f.reader("jo@example.com"), from: at("2026-11-03 09:00"),
+			to: at("2026-11-03 09:10"), pages: 1}
 		f.add(v)
 		f.end(false, v)
 		require.NoError(t, f.notices.SendReadings(t.Context(), f.account))
@@ -288,7 +293,8 @@ func TestManyReadersWithinAnHour(t *testing.T) {
 	f := start(t)
 	f.readingNotices(notice.Each)
 	for i := range notice.HourlyNotices + 5 {
-		v := visit{id: uuid.New(), link: f.reader(fmt.Sprintf("r%d@example.com", i)), from: at("2026-11-03 09:00"), to: at("2026-11-03 09:10"), pages: 1}
+		v := visit{id: uuid.New(), link: f.reader(fmt.Sprintf("r%d@example.com", i)), from: at("2026-11-03 09:00"),
+			to: at("2026-11-03 09:10"), pages: 1}
 		f.add(v)
 		f.end(false, v)
 	}

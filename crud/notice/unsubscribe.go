@@ -108,7 +108,8 @@ func (n *Notices) writeSettings(w http.ResponseWriter, r *http.Request, s state)
 
 // ofToken runs fn with the account that a request's grant names, and the address of its notices, if
 // the grant is for that address. Else there is no such page.
-func (n *Notices) ofToken(r *http.Request, purpose string, fn func(q *store.Queries, account uuid.UUID, to string, a store.TakeNoticesRow) error) error {
+func (n *Notices) ofToken(r *http.Request, purpose string, fn func(q *store.Queries, account uuid.UUID, to string,
+	a store.TakeNoticesRow) error) error {
 	missing := web.Error(web.NotFound, web.Brand{})
 	account, isFor, ok := n.open(purpose, r.PathValue("token"))
 	if !ok {

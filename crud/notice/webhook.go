@@ -30,7 +30,8 @@ func (n *Notices) WebhookDisabled(ctx context.Context, tx pgx.Tx, hook store.Web
 	}
 	to := optional(row.NotifyEmail)
 	if to != nil && !mail.CanReach(*to) { // that no one can be written to keeps no webhook from being disabled
-		n.deps.Log.Warn("cannot tell of a disabled webhook: no mail can be sent to the account's notify_email", "webhook_id", hook.ID, "account_id", hook.AccountID)
+		n.deps.Log.Warn("cannot tell of a disabled webhook: no mail can be sent to the account's notify_email", "webhook_id",
+			hook.ID, "account_id", hook.AccountID)
 		to = nil
 	}
 	w := &mail.Webhook{ID: hook.ID, Host: hostOf(hook.Url), Gone: gone}
@@ -44,14 +45,16 @@ func (n *Notices) WebhookDisabled(ctx context.Context, tx pgx.Tx, hook store.Web
 		w.FailingSince = *hook.FailingSince
 	}
 	return n.send(ctx, tx, mail.Message{
-		Kind: mail.KindWebhook, AccountID: hook.AccountID, Webhook: w, Timezone: row.Timezone, Language: locale.Or(row.Language, ""),
+		Kind: mail.KindWebhook, AccountID: hook.AccountID, Webhook: w, Timezone: row.Timezone,
+		Language: locale.Or(row.Language, ""),
 	}, to)
 }
 
 // kinds are the kinds of notices, as chat programs get them.
 var kinds = map[mail.Kind]webhook.Kind{
-	mail.KindLead: webhook.KindLeads, mail.KindDigest: webhook.KindLeads, mail.KindReading: webhook.KindReaders, mail.KindReadings: webhook.KindReaders,
-	mail.KindWeekly: webhook.KindWeekly, mail.KindWebhook: webhook.KindWebhooks,
+	mail.KindLead: webhook.KindLeads, mail.KindDigest: webhook.KindLeads, mail.KindReading: webhook.KindReaders,
+	mail.KindReadings: webhook.KindReaders,
+	mail.KindWeekly:   webhook.KindWeekly, mail.KindWebhook: webhook.KindWebhooks,
 }
 
 // send mails a notice if there is an address, and sends it to the account's chat programs, once the

@@ -92,7 +92,8 @@ func (n *Notices) sendWeekly(ctx context.Context, a store.AccountsWithWeeklyRepo
 		}
 		m := mail.Message{
 			Kind: mail.KindWeekly, AccountID: a.ID, Language: language, Timezone: a.Timezone, Weekly: week,
-			URL: n.deps.Pages.URL("/dashboard?from=" + first.Format(time.DateOnly) + "&to=" + timezone.AddDays(end, -1).Format(time.DateOnly)),
+			URL: n.deps.Pages.URL("/dashboard?from=" + first.Format(time.DateOnly) + "&to=" +
+				timezone.AddDays(end, -1).Format(time.DateOnly)),
 		}
 		to := confirmed(row.NotifyEmail, row.NotifyConfirmedAt)
 		if !row.WeeklyReport {
@@ -111,7 +112,8 @@ func (n *Notices) sendWeekly(ctx context.Context, a store.AccountsWithWeeklyRepo
 
 // sendToPeople mails a weekly report to each of the account's people who wants it, and reports
 // whether an address is that of one of them, who then decides about it.
-func (n *Notices) sendToPeople(ctx context.Context, tx pgx.Tx, m mail.Message, address *string) (isPerson bool, err error) {
+func (n *Notices) sendToPeople(ctx context.Context, tx pgx.Tx, m mail.Message,
+	address *string) (isPerson bool, err error) {
 	people, err := store.New(tx).WeeklyReportPeople(ctx)
 	if err != nil {
 		return false, fmt.Errorf("look who wants the weekly report: %w", err)

@@ -32,7 +32,8 @@ func (r *reporter) Week(_ context.Context, _ mail.Receiver, first time.Time) (*m
 	if r.empty || r.fails != nil {
 		return nil, r.fails
 	}
-	return &mail.Weekly{Week: first.Format("2006-01-02 MST"), Readers: 3, Tiles: []mail.Number{{Label: "Readers", Value: "3"}}}, nil
+	return &mail.Weekly{Week: first.Format("2006-01-02 MST"), Readers: 3,
+		Tiles: []mail.Number{{Label: "Readers", Value: "3"}}}, nil
 }
 
 func (f *fixture) weekly(zone, until string) {
@@ -120,7 +121,9 @@ func TestWeeklyReportIsEnded(t *testing.T) {
 		require.Equal(t, http.StatusOK, res.StatusCode)
 	}
 	setting := func() (weekly bool, notify, readings string) {
-		require.NoError(t, f.db.Unscoped().QueryRow(t.Context(), "SELECT weekly_report, notify, reading_notices FROM accounts WHERE id = $1", f.account).Scan(&weekly, &notify, &readings))
+		require.NoError(t, f.db.Unscoped().QueryRow(t.Context(),
+			"SELECT weekly_report, notify, reading_notices FROM accounts WHERE id = $1",
+			f.account).Scan(&weekly, &notify, &readings))
 		return weekly, notify, readings
 	}
 	_, notify, readings := setting()
@@ -165,7 +168,8 @@ func TestWeeklyReportOfPeople(t *testing.T) {
 	f.person("ada@example.com", "owner")
 	f.person("bob@example.com", "analyst")
 	f.person("eve@example.com", "editor")
-	f.exec("UPDATE memberships SET weekly_report = true WHERE user_id = (SELECT id FROM users WHERE email = $1)", "bob@example.com")
+	f.exec("UPDATE memberships SET weekly_report = true WHERE user_id = (SELECT id FROM users WHERE email = $1)",
+		"bob@example.com")
 	f.now = at("2026-11-02 08:00")
 	var all sync.WaitGroup
 	for range 8 {
@@ -173,10 +177,12 @@ func TestWeeklyReportOfPeople(t *testing.T) {
 	}
 	all.Wait()
 	sent := f.reported()
-	require.ElementsMatch(t, []string{"owner@example.com", "ada@example.com", "bob@example.com"}, slices.Collect(maps.Keys(sent)))
+	require.ElementsMatch(t, []string{"owner@example.com", "ada@example.com", "bob@example.com"},
+		slices.Collect(maps.Keys(sent)))
 
 	post := func(m mail.Message, body string) (int, string) {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.url+strings.TrimPrefix(m.Unsubscribe, site), strings.NewReader(body))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.url+strings.TrimPrefix(m.Unsubscribe,
+			site), strings.NewReader(body))
 		require.NoError(t, err)
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		res, err := f.client.Do(r)
@@ -193,7 +199,8 @@ func TestWeeklyReportOfPeople(t *testing.T) {
 	f.exec("TRUNCATE river_job")
 	require.NoError(t, f.notices.SendWeekly(t.Context()))
 	sent2 := f.reported()
-	require.ElementsMatch(t, []string{"ada@example.com", "bob@example.com"}, slices.Collect(maps.Keys(sent2)), "only one person's report ended, and the address of notices is that person's")
+	require.ElementsMatch(t, []string{"ada@example.com", "bob@example.com"}, slices.Collect(maps.Keys(sent2)),
+		"only one person's report ended, and the address of notices is that person's")
 
 	status, _ = post(sent["owner@example.com"], "weekly=on")
 	require.Equal(t, http.StatusOK, status)

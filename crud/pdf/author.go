@@ -13,7 +13,8 @@ const maxAuthor = 100 // characters
 // placeholders are the names that programs and systems write where the author is not known, in
 // lower case.
 var placeholders = []string{
-	"microsoft office user", "office user", "windows user", "unknown author", "default user", "user name", "your name", "google docs", "microsoft word",
+	"microsoft office user", "office user", "windows user", "unknown author", "default user", "user name", "your name",
+	"google docs", "microsoft word",
 }
 
 // author returns the name of the person who wrote the open file, as the file says; "" if it says
@@ -28,11 +29,16 @@ func (e *engine) author() string {
 
 // organisations are words, in small letters, of names that are not those of persons.
 var organisations = []string{
-	"administration", "agency", "association", "authority", "bank", "bureau", "club", "college", "committee", "company", "consulting",
-	"corporation", "council", "court", "department", "dept", "division", "forms", "foundation", "gmbh", "government", "group", "gruppe", "holding", "inc",
-	"institut", "institute", "international", "laboratory", "library", "limited", "llc", "ltd", "marketing", "media", "ministry", "museum", "network", "office",
-	"partners", "plc", "production", "productions", "project", "publisher", "publishing", "sales", "sarl", "service", "services", "society", "software",
-	"solutions", "staff", "studio", "studios", "support", "systems", "team", "technologies", "technology", "union", "universität", "université", "university",
+	"administration", "agency", "association", "authority", "bank", "bureau", "club", "college",
+	"committee", "company", "consulting",
+	"corporation", "council", "court", "department", "dept", "division", "forms", "foundation", "gmbh", "government",
+	"group", "gruppe", "holding", "inc",
+	"institut", "institute", "international", "laboratory", "library", "limited", "llc", "ltd", "marketing", "media",
+	"ministry", "museum", "network", "office",
+	"partners", "plc", "production", "productions", "project", "publisher", "publishing", "sales", "sarl", "service",
+	"services", "society", "software",
+	"solutions", "staff", "studio", "studios", "support", "systems", "team", "technologies", "technology", "union",
+	"universität", "université", "university",
 	"user", "verein", "verlag",
 }
 
@@ -41,7 +47,8 @@ var firms = []string{"AB", "AG", "AS", "ASA", "BV", "CO", "EV", "KG", "LLP", "NV
 
 // particles are words in names of persons that begin with a small letter.
 var particles = []string{
-	"af", "al", "av", "bin", "da", "das", "de", "del", "della", "den", "der", "di", "do", "dos", "du", "e", "el", "ibn", "la", "le", "op", "ten", "ter", "van",
+	"af", "al", "av", "bin", "da", "das", "de", "del", "della", "den", "der", "di", "do", "dos", "du", "e", "el", "ibn",
+	"la", "le", "op", "ten", "ter", "van",
 	"von", "y", "zu", "zum", "zur",
 }
 
@@ -51,7 +58,8 @@ var particles = []string{
 func personOf(text string) string {
 	text = cleanTitle(text)
 	words := strings.Fields(text)
-	if len(words) < 2 || len(words) > 6 || len([]rune(text)) > maxAuthor || slices.Contains(placeholders, strings.ToLower(text)) {
+	if len(words) < 2 || len(words) > 6 || len([]rune(text)) > maxAuthor ||
+		slices.Contains(placeholders, strings.ToLower(text)) {
 		return ""
 	}
 	for _, r := range text {

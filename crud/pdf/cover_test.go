@@ -13,7 +13,8 @@ import (
 // pageWith returns a file of one page with the entries given, and with objects from the fourth on.
 func pageWith(catalog, entries string, objects ...string) []byte {
 	return pdftest.Assemble(append([]string{
-		"<< /Type /Catalog /Pages 2 0 R " + catalog + " >>", "<< /Type /Pages /Count 1 /Kids [3 0 R] >>", "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] " + entries + " >>",
+		"<< /Type /Catalog /Pages 2 0 R " + catalog + " >>", "<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
+		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] " + entries + " >>",
 	}, objects...), 0)
 }
 
@@ -27,14 +28,17 @@ func TestAFormIsOnTheCover(t *testing.T) {
 		form, field string
 		want        color.RGBA
 	}{
-		"its own look":       {"", "/FT /Tx /T (name) /V (Ada) /AP << /N 5 0 R >>", color.RGBA{0xff, 0, 0, 0xff}},
-		"a tick":             {"", "/FT /Btn /T (agree) /V /Yes /AS /Yes /AP << /N << /Yes 5 0 R >> >>", color.RGBA{0xff, 0, 0, 0xff}},
-		"left to the reader": {"/NeedAppearances true", "/FT /Tx /T (name) /V (Ada) /DA (/F1 24 Tf 0 g) /MK << /BG [0 0 1] >>", color.RGBA{0, 0, 0xff, 0xff}},
+		"its own look": {"", "/FT /Tx /T (name) /V (Ada) /AP << /N 5 0 R >>", color.RGBA{0xff, 0, 0, 0xff}},
+		"a tick": {"", "/FT /Btn /T (agree) /V /Yes /AS /Yes /AP << /N << /Yes 5 0 R >> >>",
+			color.RGBA{0xff, 0, 0, 0xff}},
+		"left to the reader": {"/NeedAppearances true",
+			"/FT /Tx /T (name) /V (Ada) /DA (/F1 24 Tf 0 g) /MK << /BG [0 0 1] >>", color.RGBA{0, 0, 0xff, 0xff}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			document, err := read(t, pageWith("/AcroForm << /Fields [4 0 R] "+c.form+" /DR << /Font << /F1 6 0 R >> >> >>", "/Annots [4 0 R]",
-				"<< /Type /Annot /Subtype /Widget /F 4 /P 3 0 R /Rect [200 300 400 500] "+c.field+" >>", red, font))
+			document, err := read(t,
+				pageWith("/AcroForm << /Fields [4 0 R] "+c.form+" /DR << /Font << /F1 6 0 R >> >> >>", "/Annots [4 0 R]",
+					"<< /Type /Annot /Subtype /Widget /F 4 /P 3 0 R /Rect [200 300 400 500] "+c.field+" >>", red, font))
 			require.NoError(t, err)
 			require.NotNil(t, document.Cover)
 			got := document.Cover.RGBAAt(document.Cover.Rect.Dx()*390/612, document.Cover.Rect.Dy()*(792-310)/792)

@@ -30,7 +30,8 @@ type engine struct {
 	form     references.FPDF_FORMHANDLE // "": there is none
 }
 
-const renderFlags = enums.FPDF_RENDER_FLAG_ANNOT | enums.FPDF_RENDER_FLAG_REVERSE_BYTE_ORDER | enums.FPDF_RENDER_FLAG_RENDER_LIMITEDIMAGECACHE
+const renderFlags = enums.FPDF_RENDER_FLAG_ANNOT | enums.FPDF_RENDER_FLAG_REVERSE_BYTE_ORDER |
+	enums.FPDF_RENDER_FLAG_RENDER_LIMITEDIMAGECACHE
 
 // startEngine returns an engine, from the cache if it is there and else compiled and put into it.
 func startEngine(cacheDir string) (*engine, error) {
@@ -149,7 +150,8 @@ func (e *engine) render(number, width int) ([]byte, cover, error) {
 	if err != nil {
 		return nil, cover{}, fmt.Errorf("render a page: %w", err)
 	}
-	_, err = e.pdfium.FPDFBitmap_FillRect(&requests.FPDFBitmap_FillRect{Bitmap: bitmap.Bitmap, Width: c.Width, Height: c.Height, Color: 0xffffffff})
+	_, err = e.pdfium.FPDFBitmap_FillRect(&requests.FPDFBitmap_FillRect{Bitmap: bitmap.Bitmap, Width: c.Width,
+		Height: c.Height, Color: 0xffffffff})
 	if err != nil {
 		return nil, cover{}, fmt.Errorf("render a page: %w", err)
 	}

@@ -41,7 +41,8 @@ func (e *engine) lacksFonts(page requests.Page) bool {
 		if err != nil || embedded.IsEmbedded {
 			continue
 		}
-		words, err := e.pdfium.FPDFTextObj_GetText(&requests.FPDFTextObj_GetText{PageObject: object.PageObject, TextPage: text.TextPage})
+		words, err := e.pdfium.FPDFTextObj_GetText(&requests.FPDFTextObj_GetText{PageObject: object.PageObject,
+			TextPage: text.TextPage})
 		if err == nil && needsFont(words.Text) {
 			return true
 		}

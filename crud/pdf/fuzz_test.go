@@ -58,11 +58,14 @@ func FuzzRead(f *testing.F) {
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"", "{}\n", `{"pages":3}` + "\n", `{"pages":0,"invalid":"has no pages"}` + "\n", `{"pages":-1}` + "\n",
-		`{"pages":1}` + "\n" + `{"outline":[{"level":1,"title":"a","page":1}]}` + "\n" + `{"width":960,"height":48}` + "\nabc", `{"pages":1}` + "\n" + `{"outline":[{"level":1,"title":"a","page":1}]}` + "\n" + `{"width":960,"height":99999999}` + "\n",
+		`{"pages":1}` + "\n" + `{"outline":[{"level":1,"title":"a","page":1}]}` + "\n" + `{"width":960,"height":48}` +
+			"\nabc", `{"pages":1}` + "\n" + `{"outline":[{"level":1,"title":"a","page":1}]}` + "\n" +
+			`{"width":960,"height":99999999}` + "\n",
 	} {
 		f.Add([]byte(seed))
 	}
-	f.Add(append([]byte(`{"pages":1}`+"\n"+`{"outline":null}`+"\n"+`{"width":960,"height":48}`+"\n"), make([]byte, 4*960*48)...))
+	f.Add(append([]byte(`{"pages":1}`+"\n"+`{"outline":null}`+"\n"+`{"width":960,"height":48}`+"\n"),
+		make([]byte, 4*960*48)...))
 	f.Fuzz(func(t *testing.T, out []byte) {
 		d, ok := parse(out)
 		if !ok {

@@ -20,7 +20,8 @@ func onePage(width, height float64, content, resources, more string, objects ...
 	return pdftest.Assemble(append([]string{
 		"<< /Type /Catalog /Pages 2 0 R " + more + " >>",
 		"<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
-		fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %g %g] /Contents 4 0 R /Resources << %s >> >>", width, height, resources),
+		fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %g %g] /Contents 4 0 R /Resources << %s >> >>", width,
+			height, resources),
 		fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(content), content),
 	}, objects...), 0)
 }
@@ -56,7 +57,8 @@ func TestPagesThatTakeTooMuch(t *testing.T) {
 			packed(t, "", "0 0 600 800 re f\n", 2<<30/17),
 		}, 0),
 		"picture of 40,000 × 40,000": onePage(600, 800, "600 0 0 800 0 0 cm /I Do", "/XObject << /I 5 0 R >>", "",
-			packed(t, "/Type /XObject /Subtype /Image /Width 40000 /Height 40000 /BitsPerComponent 8 /ColorSpace /DeviceRGB", "\x00", 1<<28)),
+			packed(t, "/Type /XObject /Subtype /Image /Width 40000 /Height 40000 /BitsPerComponent 8 /ColorSpace /DeviceRGB",
+				"\x00", 1<<28)),
 		"form that shows itself": onePage(600, 800, "/F Do", "/XObject << /F 5 0 R >>", "",
 			"<< /Type /XObject /Subtype /Form /BBox [0 0 600 800] /Resources << /XObject << /F 5 0 R >> >> /Length 5 >>\nstream\n/F Do\nendstream"),
 		"forms that show each other, 2^40 times": onePage(600, 800, "/F Do", "/XObject << /F 5 0 R >>", "", doubling(40)...),
@@ -76,9 +78,12 @@ func TestPagesThatTakeTooMuch(t *testing.T) {
 func doubling(depth int) []string {
 	var forms []string
 	for i := range depth {
-		forms = append(forms, fmt.Sprintf("<< /Type /XObject /Subtype /Form /BBox [0 0 600 800] /Resources << /XObject << /F %d 0 R >> >> /Length 11 >>\nstream\n/F Do /F Do\nendstream", 6+i))
+		forms = append(forms,
+			fmt.Sprintf("<< /Type /XObject /Subtype /Form /BBox [0 0 600 800] /Resources << /XObject << /F %d 0 R >> >> /Length 11 >>\nstream\n/F Do /F Do\nendstream", 6+i))
 	}
-	return append(forms, fmt.Sprintf("<< /Type /XObject /Subtype /Form /BBox [0 0 600 800] /Length %d >>\nstream\n%s\nendstream", len(square), square))
+	return append(forms,
+		fmt.Sprintf("<< /Type /XObject /Subtype /Form /BBox [0 0 600 800] /Length %d >>\nstream\n%s\nendstream", len(square),
+			square))
 }
 
 func TestPagesOfAnySize(t *testing.T) {
@@ -104,7 +109,8 @@ func TestPagesOfAnySize(t *testing.T) {
 func TestClaimedPages(t *testing.T) {
 	t.Parallel()
 	whole := pdftest.New(3, 0)
-	for claim, want := range map[string]int{"/Count 3 /Kids": 3, "/Count 100000 /Kids": 3, "/Count 0 /Kids": 3, "/Count -7 /Kids": 3, "/Count 9999999999 /Kids": 3} {
+	for claim, want := range map[string]int{"/Count 3 /Kids": 3, "/Count 100000 /Kids": 3, "/Count 0 /Kids": 3,
+		"/Count -7 /Kids": 3, "/Count 9999999999 /Kids": 3} {
 		n, err := count(t, bytes.Replace(whole, []byte("/Count 3 /Kids"), []byte(claim), 1))
 		require.NoError(t, err, claim)
 		require.Equal(t, want, n, claim)
@@ -125,10 +131,11 @@ func TestActionsDoNothing(t *testing.T) {
 	for name, action := range map[string]string{
 		"script":       "/OpenAction << /S /JavaScript /JS (while \\(true\\) {} app.alert\\('x'\\);) >>",
 		"named script": "/Names << /JavaScript << /Names [(a) << /S /JavaScript /JS (this.exportDataObject\\(\\)) >>] >> >>",
-		"launch":       "/OpenAction << /S /Launch /F (/bin/sh) /Win << /F (cmd.exe) >> /Unix << /F (touch " + made + ") >> >>",
-		"address":      "/OpenAction << /S /URI /URI (http://127.0.0.1:1/) >>",
-		"form":         "/OpenAction << /S /SubmitForm /F (http://127.0.0.1:1/) >> /AcroForm << /Fields [] /XFA (<xdp/>) >>",
-		"other file":   "/OpenAction << /S /GoToR /F (" + made + ") /D [0 /Fit] >>",
+		"launch": "/OpenAction << /S /Launch /F (/bin/sh) /Win << /F (cmd.exe) >> /Unix << /F (touch " + made +
+			") >> >>",
+		"address":    "/OpenAction << /S /URI /URI (http://127.0.0.1:1/) >>",
+		"form":       "/OpenAction << /S /SubmitForm /F (http://127.0.0.1:1/) >> /AcroForm << /Fields [] /XFA (<xdp/>) >>",
+		"other file": "/OpenAction << /S /GoToR /F (" + made + ") /D [0 /Fit] >>",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

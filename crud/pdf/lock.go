@@ -41,7 +41,8 @@ func isStrange(file io.ReaderAt, size int64) bool {
 		return false
 	}
 	if object := lockOf.FindSubmatch(found); object[1] != nil {
-		if found = findLast(file, size, regexp.MustCompile(string(object[1])+`\s+`+string(object[2])+`\s+obj`)); found == nil {
+		if found = findLast(file, size,
+			regexp.MustCompile(string(object[1])+`\s+`+string(object[2])+`\s+obj`)); found == nil {
 			return false
 		}
 	}
@@ -53,7 +54,8 @@ func isStrange(file io.ReaderAt, size int64) bool {
 		return ""
 	}
 	version := says(versionOf)
-	if says(handlerOf) != "Standard" || !slices.Contains(knownVersions, version) || !slices.Contains(knownRules, says(rulesOf)) {
+	if says(handlerOf) != "Standard" || !slices.Contains(knownVersions, version) ||
+		!slices.Contains(knownRules, says(rulesOf)) {
 		return true
 	}
 	if version < "4" || !filtersOf.Match(lock) {

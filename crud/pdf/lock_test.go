@@ -59,12 +59,14 @@ func TestUnknownLocksAreNamed(t *testing.T) {
 				{`/V \d >>`, "/V 3 >>"}, {`/V \d >>`, "/V 7 >>"}, {`/V \d >>`, "     >>"},
 				{`/R \d /`, "/R 1 /"}, {`/R \d /`, "/R 8 /"}, {`/R \d /`, "     /"},
 				{`(/CFM /\w*)\d `, "${1}9 "}, {`/CFM /AESV\d `, "/CFM /None  "}, {`/CFM /V2 `, "         "},
-				{`/StmF /StdCF `, "/StmF /Other "}, {`/StrF /StdCF `, "/StrF /Other "}, {`/StmF /StdCF /StrF /StdCF `, "/StmF /Other /StrF /Other "},
+				{`/StmF /StdCF `, "/StmF /Other "}, {`/StrF /StdCF `, "/StrF /Other "},
+				{`/StmF /StdCF /StrF /StdCF `, "/StmF /Other /StrF /Other "},
 				{`/StmF /StdCF /StrF /StdCF `, "/StmF/Identity/StrF/StdCF "},
 			} {
 				if changed := regexp.MustCompile(change[0]).ReplaceAll(file, []byte(change[1])); !bytes.Equal(file, changed) {
 					require.Len(t, changed, len(file))
-					require.Equal(t, "is locked in a way that cannot be read: send it without a lock", invalid(changed), "%s: %q", name, change[1])
+					require.Equal(t, "is locked in a way that cannot be read: send it without a lock",
+						invalid(changed), "%s: %q", name, change[1])
 					tried++
 				}
 			}
@@ -100,7 +102,9 @@ func withStream(t *testing.T, file []byte) []byte {
 		table = append(table, 1, byte(place>>16), byte(place>>8), byte(place))
 	}
 	table = append(table, 1, byte(at>>16), byte(at>>8), byte(at))
-	dictionary := bytes.Replace(rest[1], fmt.Appendf(nil, "/Size %d", len(rows)), fmt.Appendf(nil, "/Size %d", len(rows)+1), 1)
-	return slices.Concat(file[:at], fmt.Appendf(nil, "%d 0 obj\n<< /Type /XRef /W [ 1 3 0 ] /Length %d %s >>\nstream\n", len(rows), len(table), dictionary), table,
+	dictionary := bytes.Replace(rest[1], fmt.Appendf(nil, "/Size %d", len(rows)),
+		fmt.Appendf(nil, "/Size %d", len(rows)+1), 1)
+	return slices.Concat(file[:at], fmt.Appendf(nil, "%d 0 obj\n<< /Type /XRef /W [ 1 3 0 ] /Length %d %s >>\nstream\n",
+		len(rows), len(table), dictionary), table,
 		fmt.Appendf(nil, "\nendstream\nendobj\nstartxref\n%d\n%%%%EOF\n", at))
 }

@@ -62,7 +62,8 @@ func (e *engine) endsOutline() bool {
 	visited := 0
 	var walk func(parent *references.FPDF_BOOKMARK, depth int) bool
 	walk = func(parent *references.FPDF_BOOKMARK, depth int) bool {
-		first, err := e.pdfium.FPDFBookmark_GetFirstChild(&requests.FPDFBookmark_GetFirstChild{Document: e.document, Bookmark: parent})
+		first, err := e.pdfium.FPDFBookmark_GetFirstChild(&requests.FPDFBookmark_GetFirstChild{Document: e.document,
+			Bookmark: parent})
 		if err != nil || depth > maxDepth {
 			return false
 		}
@@ -70,7 +71,8 @@ func (e *engine) endsOutline() bool {
 			if visited++; visited > maxVisited || !walk(at, depth+1) {
 				return false
 			}
-			next, err := e.pdfium.FPDFBookmark_GetNextSibling(&requests.FPDFBookmark_GetNextSibling{Document: e.document, Bookmark: *at})
+			next, err := e.pdfium.FPDFBookmark_GetNextSibling(&requests.FPDFBookmark_GetNextSibling{Document: e.document,
+				Bookmark: *at})
 			if err != nil {
 				return false
 			}
@@ -83,7 +85,8 @@ func (e *engine) endsOutline() bool {
 
 // valid reports whether an entry can be shown for a document of so many pages.
 func (e Entry) valid(pages int) bool {
-	return e.Level >= 1 && e.Level <= maxLevel && e.Page >= 1 && e.Page <= pages && e.Title != "" && e.Title == cleanTitle(e.Title)
+	return e.Level >= 1 && e.Level <= maxLevel && e.Page >= 1 && e.Page <= pages && e.Title != "" &&
+		e.Title == cleanTitle(e.Title)
 }
 
 // cleanTitle returns a title as one line of limited length, of characters that print.

@@ -19,7 +19,8 @@ func outlined(pages int, first, last string, entries ...string) []byte {
 	var kids strings.Builder
 	for n := range pages {
 		fmt.Fprintf(&kids, "%d 0 R ", 4+2*n)
-		objects = append(objects, fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents %d 0 R >>", 5+2*n), "<< /Length 0 >>\nstream\n\nendstream")
+		objects = append(objects, fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents %d 0 R >>",
+			5+2*n), "<< /Length 0 >>\nstream\n\nendstream")
 	}
 	objects[1] = fmt.Sprintf("<< /Type /Pages /Count %d /Kids [%s] >>", pages, kids.String())
 	objects[2] = fmt.Sprintf("<< /Type /Outlines /First %s /Last %s >>", first, last)
@@ -36,7 +37,8 @@ func TestTheTableOfContentsIsRead(t *testing.T) {
 		"<< /Title (Elsewhere) /Parent 3 0 R /Prev 14 0 R /A << /S /URI /URI (https://example.com/) >> >>",
 	))
 	require.NoError(t, err)
-	require.Equal(t, []pdf.Entry{{Level: 1, Title: "Why guides work", Page: 1}, {Level: 2, Title: "A first example", Page: 2}, {Level: 1, Title: "Übersicht", Page: 3}}, document.Outline)
+	require.Equal(t, []pdf.Entry{{Level: 1, Title: "Why guides work", Page: 1}, {Level: 2, Title: "A first example",
+		Page: 2}, {Level: 1, Title: "Übersicht", Page: 3}}, document.Outline)
 	require.Len(t, document.Inside, 3)
 	for _, page := range document.Inside {
 		require.Equal(t, pdf.InsideWidth, page.Rect.Dx(), "too narrow to read")
@@ -48,8 +50,10 @@ func TestTheTableOfContentsIsRead(t *testing.T) {
 func TestTheAuthorIsRead(t *testing.T) {
 	t.Parallel()
 	for stated, want := range map[string]string{
-		"(Ada Lovelace)": "Ada Lovelace", "(  Mary-Ann  O'Neill, Jr. )": "Mary-Ann O'Neill, Jr.", "<FEFF004A006F007300E9002000C1006C0076006100720065007A>": "José Álvarez",
-		"(ada)": "", "(ada@example.com)": "", "(Microsoft Office User)": "", "(DESKTOP-4F2 user)": "", "(Ada <b>Lovelace</b>)": "", "()": "",
+		"(Ada Lovelace)": "Ada Lovelace", "(  Mary-Ann  O'Neill, Jr. )": "Mary-Ann O'Neill, Jr.",
+		"<FEFF004A006F007300E9002000C1006C0076006100720065007A>": "José Álvarez",
+		"(ada)": "", "(ada@example.com)": "", "(Microsoft Office User)": "", "(DESKTOP-4F2 user)": "",
+		"(Ada <b>Lovelace</b>)": "", "()": "",
 		"(" + strings.Repeat("Ada Maria ", 40) + ")": "",
 	} {
 		document, err := read(t, pdftest.Authored(stated))
@@ -61,7 +65,8 @@ func TestTheAuthorIsRead(t *testing.T) {
 // A table of contents that goes round in circles, or is endless, is cut off.
 func TestAnEndlessTableOfContentsIsCutOff(t *testing.T) {
 	t.Parallel()
-	document, err := read(t, outlined(1, "6 0 R", "6 0 R", "<< /Title ("+strings.Repeat("long ", 1000)+") /Parent 3 0 R /Next 6 0 R /First 6 0 R /Dest [4 0 R /Fit] >>"))
+	document, err := read(t, outlined(1, "6 0 R", "6 0 R", "<< /Title ("+strings.Repeat("long ", 1000)+
+		") /Parent 3 0 R /Next 6 0 R /First 6 0 R /Dest [4 0 R /Fit] >>"))
 	require.NoError(t, err)
 	require.LessOrEqual(t, len(document.Outline), 100)
 	for _, e := range document.Outline {
@@ -76,7 +81,8 @@ func TestACoverHasNoWhiteHairline(t *testing.T) {
 	dark := "0.06 0.1 0.17 rg 0 0.5 419.53 594.5 re f"
 	document, err := read(t, pdftest.Assemble([]string{
 		"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
-		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 420 595] /Contents 4 0 R >>", fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(dark), dark),
+		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 420 595] /Contents 4 0 R >>",
+		fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(dark), dark),
 	}, 0))
 	require.NoError(t, err)
 	b := document.Cover.Rect

@@ -30,7 +30,8 @@ type pageRange struct {
 
 // Pages returns pictures of so many pages of a file of an account from an index on, so wide. One
 // that cannot be rendered is nil. Those for which there was no time are missing at the end.
-func (r *Reader) Pages(ctx context.Context, owner uuid.UUID, file *os.File, first, count, width int) ([]*image.RGBA, error) {
+func (r *Reader) Pages(ctx context.Context, owner uuid.UUID, file *os.File, first, count,
+	width int) ([]*image.RGBA, error) {
 	dir, err := r.prepare(ctx)
 	if err != nil {
 		return nil, err

@@ -76,11 +76,13 @@ func TestOddFiles(t *testing.T) {
 	t.Parallel()
 	classic, streams := testdata(t, "qpdf-classic.pdf"), testdata(t, "qpdf-object-streams.pdf")
 	for name, content := range map[string][]byte{
-		"zeros after":                  append(bytes.Clone(classic), make([]byte, 1500)...),
-		"web page after":               append(bytes.Clone(classic), strings.Repeat("<!-- made in 0.3 s -->\n", 20)...),
-		"lines changed to CR LF":       bytes.ReplaceAll(classic, []byte("\n"), []byte("\r\n")),
-		"wrong place of the table":     append(bytes.Clone(classic[:bytes.LastIndex(classic, []byte("startxref"))]), "startxref\n17\n%%EOF\n"...),
-		"table lost":                   slices.Concat(classic[:bytes.LastIndex(classic, []byte("xref\n0 "))], classic[bytes.LastIndex(classic, []byte("trailer")):]),
+		"zeros after":            append(bytes.Clone(classic), make([]byte, 1500)...),
+		"web page after":         append(bytes.Clone(classic), strings.Repeat("<!-- made in 0.3 s -->\n", 20)...),
+		"lines changed to CR LF": bytes.ReplaceAll(classic, []byte("\n"), []byte("\r\n")),
+		"wrong place of the table": append(bytes.Clone(classic[:bytes.LastIndex(classic, []byte("startxref"))]),
+			"startxref\n17\n%%EOF\n"...),
+		"table lost": slices.Concat(classic[:bytes.LastIndex(classic, []byte("xref\n0 "))],
+			classic[bytes.LastIndex(classic, []byte("trailer")):]),
 		"table that updates a table":   update(t, classic),
 		"table that updates a stream":  update(t, streams),
 		"hybrid, as Word writes it":    hybrid(t, classic),
@@ -109,7 +111,8 @@ func update(t *testing.T, file []byte) []byte {
 	object := len(file)
 	file = fmt.Appendf(bytes.Clone(file), "%d 0 obj\n<< /Note (added) >>\nendobj\n", size)
 	table := len(file)
-	return fmt.Appendf(file, "xref\n%d 1\n%010d 00000 n \ntrailer\n<< /Size %d /Root %s /Prev %d >>\nstartxref\n%d\n%%%%EOF\n",
+	return fmt.Appendf(file,
+		"xref\n%d 1\n%010d 00000 n \ntrailer\n<< /Size %d /Root %s /Prev %d >>\nstartxref\n%d\n%%%%EOF\n",
 		size, object, size+1, root, previous, table)
 }
 
@@ -120,7 +123,8 @@ func hybrid(t *testing.T, file []byte) []byte {
 	root, size, previous := trailer(t, file)
 	stream := len(file)
 	row := []byte{1, byte(stream >> 16), byte(stream >> 8), byte(stream), 0}
-	file = fmt.Appendf(bytes.Clone(file), "%d 0 obj\n<< /Type /XRef /Size %d /Index [%d 1] /W [1 3 1] /Root %s /Length %d >>\nstream\n%s\nendstream\nendobj\n",
+	file = fmt.Appendf(bytes.Clone(file),
+		"%d 0 obj\n<< /Type /XRef /Size %d /Index [%d 1] /W [1 3 1] /Root %s /Length %d >>\nstream\n%s\nendstream\nendobj\n",
 		size, size+1, size, root, len(row), row)
 	table := len(file)
 	return fmt.Appendf(file, "xref\n0 0\ntrailer\n<< /Size %d /Root %s /Prev %d /XRefStm %d >>\nstartxref\n%d\n%%%%EOF",

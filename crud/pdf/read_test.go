@@ -104,7 +104,8 @@ func bomb(t *testing.T) []byte {
 	block := packed.Bytes()[sizes[1]:sizes[2]] // unpacks to another MiB of zeros wherever it stands
 	table := append(bytes.Clone(packed.Bytes()), bytes.Repeat(block, 4<<10)...)
 	head := "%PDF-1.7\n"
-	return fmt.Appendf(nil, "%s1 0 obj\n<< /Type /XRef /Size 10 /W [1 2 1] /Root 1 0 R /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream\nendobj\nstartxref\n%d\n%%%%EOF\n",
+	return fmt.Appendf(nil,
+		"%s1 0 obj\n<< /Type /XRef /Size 10 /W [1 2 1] /Root 1 0 R /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream\nendobj\nstartxref\n%d\n%%%%EOF\n",
 		head, len(table), table, len(head))
 }
 
@@ -112,20 +113,25 @@ func TestHostileFiles(t *testing.T) {
 	t.Parallel()
 	whole := pdftest.New(3, 0)
 	for name, content := range map[string][]byte{
-		"empty":            {},
-		"text":             []byte("Dear customer, here is your guide."),
-		"web page":         []byte("<html>%PDF</html>"),
-		"disguised page":   []byte("%PDF-1.7\n<html><script>alert(1)</script></html>"),
-		"signature alone":  []byte("%PDF-1.7\n"),
-		"half":             whole[:len(whole)/3],
-		"no pages":         pdftest.New(0, 0),
-		"no catalog":       pdftest.Assemble([]string{"<< /Type /Font >>"}, 0),
-		"endless tree":     pdftest.Assemble([]string{"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 1 /Kids [3 0 R] >>", "<< /Type /Pages /Count 1 /Kids [2 0 R] >>"}, 0),
-		"own child":        pdftest.Assemble([]string{"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 5 /Kids [2 0 R 2 0 R] >>"}, 0),
-		"lost pages":       pdftest.Assemble([]string{"<< /Type /Catalog /Pages 9 0 R >>"}, 0),
-		"deep dictionary":  pdftest.Assemble([]string{"<< /Type /Catalog /Pages 2 0 R /X " + strings.Repeat("<< /A ", 200_000) + strings.Repeat(">> ", 200_000) + " >>"}, 0),
-		"deep list":        pdftest.Assemble([]string{"<< /Type /Catalog /Pages 2 0 R /X " + strings.Repeat("[", 300_000) + " >>"}, 0),
-		"circular length":  pdftest.Assemble([]string{"<< /Type /Catalog /Pages 2 0 R >>", "<< /Length 2 0 R >>\nstream\nendstream"}, 0),
+		"empty":           {},
+		"text":            []byte("Dear customer, here is your guide."),
+		"web page":        []byte("<html>%PDF</html>"),
+		"disguised page":  []byte("%PDF-1.7\n<html><script>alert(1)</script></html>"),
+		"signature alone": []byte("%PDF-1.7\n"),
+		"half":            whole[:len(whole)/3],
+		"no pages":        pdftest.New(0, 0),
+		"no catalog":      pdftest.Assemble([]string{"<< /Type /Font >>"}, 0),
+		"endless tree": pdftest.Assemble([]string{"<< /Type /Catalog /Pages 2 0 R >>",
+			"<< /Type /Pages /Count 1 /Kids [3 0 R] >>", "<< /Type /Pages /Count 1 /Kids [2 0 R] >>"}, 0),
+		"own child": pdftest.Assemble([]string{"<< /Type /Catalog /Pages 2 0 R >>",
+			"<< /Type /Pages /Count 5 /Kids [2 0 R 2 0 R] >>"}, 0),
+		"lost pages": pdftest.Assemble([]string{"<< /Type /Catalog /Pages 9 0 R >>"}, 0),
+		"deep dictionary": pdftest.Assemble([]string{"<< /Type /Catalog /Pages 2 0 R /X " + strings.Repeat("<< /A ",
+			200_000) + strings.Repeat(">> ", 200_000) + " >>"}, 0),
+		"deep list": pdftest.Assemble([]string{"<< /Type /Catalog /Pages 2 0 R /X " +
+			strings.Repeat("[", 300_000) + " >>"}, 0),
+		"circular length": pdftest.Assemble([]string{"<< /Type /Catalog /Pages 2 0 R >>",
+			"<< /Length 2 0 R >>\nstream\nendstream"}, 0),
 		"negative numbers": bytes.ReplaceAll(whole, []byte("/Size "), []byte("/Size -")),
 		"no table":         bytes.SplitN(whole, []byte("xref\n0"), 2)[0],
 		"bomb":             bomb(t),
@@ -180,9 +186,10 @@ func TestFilesThatAreNoPDFAreNamed(t *testing.T) {
 	t.Parallel()
 	file := string(pdftest.New(1, 0))
 	for content, reason := range map[string]string{
-		"<html><script>alert(1)</script>" + file:      "has other bytes before its beginning: open it, save it as PDF again, and send that file",
-		"\xef\xbb\xbf" + file:                         "has other bytes before its beginning: open it, save it as PDF again, and send that file",
-		"\n" + file:                                   "has other bytes before its beginning: open it, save it as PDF again, and send that file",
+		"<html><script>alert(1)</script>" +
+			file: "has other bytes before its beginning: open it, save it as PDF again, and send that file",
+		"\xef\xbb\xbf" + file: "has other bytes before its beginning: open it, save it as PDF again, and send that file",
+		"\n" + file:           "has other bytes before its beginning: open it, save it as PDF again, and send that file",
 		"PK\x03\x04\x14\x00\x06\x00word/document.xml": "is not a PDF but an archive or a document of an office program: export the document as PDF, and send that file",
 		"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1":            "is not a PDF but a document of an office program: export it as PDF, and send that file",
 		"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR":         "is not a PDF but a picture: save it as PDF, and send that file",

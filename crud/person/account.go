@@ -30,7 +30,8 @@ func DeleteAccount(ctx context.Context, db *postgres.Pool, log *Log, account uui
 	if err != nil {
 		return fmt.Errorf("read the time of Postgres: %w", err)
 	}
-	entry := Entry{Version: entryVersion, ID: account, AccountID: account, ErasedAt: now.Now.UTC()} // of no person: the account whole
+	// of no person: the account whole
+	entry := Entry{Version: entryVersion, ID: account, AccountID: account, ErasedAt: now.Now.UTC()}
 	if err := log.Append(ctx, entry); err != nil {
 		return err
 	}
@@ -61,10 +62,12 @@ func deleteAccount(ctx context.Context, db *postgres.Pool, entry Entry) error {
 		if _, err := q.DeleteAccount(ctx, entry.AccountID); err != nil {
 			return err
 		}
-		if err := q.RecordAccountErasure(ctx, store.RecordAccountErasureParams{ID: entry.ID, AccountID: entry.AccountID, ErasedAt: entry.ErasedAt}); err != nil {
+		if err := q.RecordAccountErasure(ctx, store.RecordAccountErasureParams{ID: entry.ID, AccountID: entry.AccountID,
+			ErasedAt: entry.ErasedAt}); err != nil {
 			return err
 		}
-		return q.InsertErasedLinks(ctx, store.InsertErasedLinksParams{IDs: []uuid.UUID{entry.AccountID}, AccountID: entry.AccountID, ErasureID: entry.ID})
+		return q.InsertErasedLinks(ctx, store.InsertErasedLinksParams{IDs: []uuid.UUID{entry.AccountID},
+			AccountID: entry.AccountID, ErasureID: entry.ID})
 	})
 	if err != nil {
 		return fmt.Errorf("delete account: %w", err)

@@ -26,7 +26,8 @@ func (c Config) Validate(s3 blob.Config) error {
 	if _, bucket := blob.ParseLocation(c.Log); bucket {
 		errs = append(errs, s3.Validate())
 	} else if strings.HasPrefix(c.Log, "s3:") {
-		errs = append(errs, config.Invalid("--erasure-log", "is not an address of a bucket", "write s3://bucket/prefix, or a directory"))
+		errs = append(errs, config.Invalid("--erasure-log", "is not an address of a bucket",
+			"write s3://bucket/prefix, or a directory"))
 	}
 	return errors.Join(errs...)
 }

@@ -52,16 +52,19 @@ type Removed struct {
 // erase erases all that is stored about an address in an account, and returns the id of the
 // erasure, which it announces before it writes. The error is a problem if there is no log. After
 // another error it may be called again; what the log has is erased at the next start at the latest.
-func (e *Eraser) erase(ctx context.Context, account uuid.UUID, address email.Address, announce func(uuid.UUID)) (uuid.UUID, error) {
+func (e *Eraser) erase(ctx context.Context, account uuid.UUID, address email.Address,
+	announce func(uuid.UUID)) (uuid.UUID, error) {
 	if e.deps.Log == nil {
-		return uuid.Nil, problem.New(problem.Conflict, "Erasing is not set up here: set --erasure-log to a directory or bucket outside the databases.")
+		return uuid.Nil, problem.New(problem.Conflict,
+			"Erasing is not set up here: set --erasure-log to a directory or bucket outside the databases.")
 	}
 	id, err := uuid.NewV7()
 	if err != nil {
 		return uuid.Nil, fmt.Errorf("make id: %w", err)
 	}
 	announce(id)
-	now, err := store.New(e.deps.Postgres.Unscoped()).PersonNow(ctx, store.PersonNowParams{AccountID: account, EmailKey: address.Key})
+	now, err := store.New(e.deps.Postgres.Unscoped()).PersonNow(ctx,
+		store.PersonNowParams{AccountID: account, EmailKey: address.Key})
 	if err != nil {
 		return uuid.Nil, fmt.Errorf("read the time of Postgres: %w", err)
 	}
@@ -79,7 +82,8 @@ func (e *Eraser) erase(ctx context.Context, account uuid.UUID, address email.Add
 // record puts an erasure into the log. The error is a problem.
 func (e *Eraser) record(ctx context.Context, entry Entry) error {
 	if err := e.deps.Log.Append(ctx, entry); err != nil {
-		return problem.New(problem.Unavailable, "The erasure cannot be recorded, so nothing was erased. Try again.").Because(err)
+		return problem.New(problem.Unavailable,
+			"The erasure cannot be recorded, so nothing was erased. Try again.").Because(err)
 	}
 	return nil
 }
@@ -142,7 +146,8 @@ func note(ctx context.Context, q *store.Queries, entry Entry, removed []byte, go
 			entry.Links = append(entry.Links, id)
 		}
 	}
-	if err := q.InsertErasedLinks(ctx, store.InsertErasedLinksParams{IDs: entry.Links, AccountID: entry.AccountID, ErasureID: entry.ID}); err != nil {
+	if err := q.InsertErasedLinks(ctx, store.InsertErasedLinksParams{IDs: entry.Links, AccountID: entry.AccountID,
+		ErasureID: entry.ID}); err != nil {
 		return entry, fmt.Errorf("record erased links: %w", err)
 	}
 	return entry, nil
@@ -158,7 +163,8 @@ type erasureScope struct {
 // of submissions and access links.
 func (e *Eraser) remove(ctx context.Context, tx pgx.Tx, key string, what erasureScope, all *Removed) error {
 	q := store.New(tx)
-	forms, err := q.SubmissionsToErase(ctx, store.SubmissionsToEraseParams{EmailKey: key, Until: what.until, IDs: what.ids})
+	forms, err := q.SubmissionsToErase(ctx, store.SubmissionsToEraseParams{EmailKey: key,
+		Until: what.until, IDs: what.ids})
 	if err != nil {
 		return fmt.Errorf("read submissions: %w", err)
 	}
@@ -193,10 +199,11 @@ func (e *Eraser) remove(ctx context.Context, tx pgx.Tx, key string, what erasure
 // find returns an erasure of an account, with its receipt. The error is a problem if there is none.
 func (e *Eraser) find(ctx context.Context, account, id uuid.UUID) (PersonErasure, error) {
 	var row store.GetErasureRow
-	err := e.deps.Postgres.AccountSnapshot(ctx, account, func(tx pgx.Tx) (err error) { // which the audit log does not record
-		row, err = store.New(tx).GetErasure(ctx, id)
-		return err
-	})
+	err := e.deps.Postgres.AccountSnapshot(ctx, account,
+		func(tx pgx.Tx) (err error) { // which the audit log does not record
+			row, err = store.New(tx).GetErasure(ctx, id)
+			return err
+		})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return PersonErasure{}, problem.Missing("erasure")
 	}

@@ -33,7 +33,8 @@ func events(ctx context.Context, a http.Handler, link uuid.UUID, list []PersonEv
 	stop := context.AfterFunc(ctx, cancel)
 	defer stop()
 	// Nothing is sent there: the transport calls the handler.
-	r, err := http.NewRequestWithContext(inner, http.MethodGet, "http://api.invalid/api/v1/analytics/export?format=ndjson&visitor=true&access_link_id="+link.String(), http.NoBody)
+	r, err := http.NewRequestWithContext(inner, http.MethodGet,
+		"http://api.invalid/api/v1/analytics/export?format=ndjson&visitor=true&access_link_id="+link.String(), http.NoBody)
 	if err != nil {
 		return nil, fmt.Errorf("make request for events: %w", err)
 	}
@@ -46,7 +47,8 @@ func events(ctx context.Context, a http.Handler, link uuid.UUID, list []PersonEv
 	switch answer.StatusCode {
 	case http.StatusOK:
 	case http.StatusTooManyRequests:
-		return nil, problem.New(problem.RateLimited, "The account has reached its limit of running exports, or has started too many within a minute. Try again in a minute.")
+		return nil, problem.New(problem.RateLimited,
+			"The account has reached its limit of running exports, or has started too many within a minute. Try again in a minute.")
 	default:
 		return nil, unread(answer)
 	}
@@ -54,7 +56,8 @@ func events(ctx context.Context, a http.Handler, link uuid.UUID, list []PersonEv
 	lines.Buffer(nil, maxLine)
 	for lines.Scan() {
 		if *size += len(lines.Bytes()); *size > maxEventBytes {
-			return nil, problem.New(problem.Conflict, "The person has more events than one document can hold: export those of each access link with GET /api/v1/analytics/export.")
+			return nil, problem.New(problem.Conflict,
+				"The person has more events than one document can hold: export those of each access link with GET /api/v1/analytics/export.")
 		}
 		list = append(list, bytes.Clone(lines.Bytes()))
 	}
@@ -69,7 +72,8 @@ func events(ctx context.Context, a http.Handler, link uuid.UUID, list []PersonEv
 func unread(answer *http.Response) error {
 	detail := "The events cannot be read. Try again."
 	var known problem.Problem
-	if answer.StatusCode == http.StatusServiceUnavailable && json.NewDecoder(io.LimitReader(answer.Body, maxLine)).Decode(&known) == nil && known.Detail != "" {
+	if answer.StatusCode == http.StatusServiceUnavailable &&
+		json.NewDecoder(io.LimitReader(answer.Body, maxLine)).Decode(&known) == nil && known.Detail != "" {
 		detail = known.Detail
 	}
 	p := problem.New(problem.Unavailable, detail).Because(fmt.Errorf("export of events: status %d", answer.StatusCode))

@@ -33,7 +33,8 @@ func (p *Persons) export(ctx context.Context, a http.Handler, in *exportInput) (
 	if err != nil {
 		return nil, problem.Invalid(problem.Field{Field: "email", Message: err.Error()})
 	}
-	id, err := store.New(p.deps.Postgres.Unscoped()).PersonID(ctx, store.PersonIDParams{AccountID: caller.AccountID, EmailKey: address.Key})
+	id, err := store.New(p.deps.Postgres.Unscoped()).PersonID(ctx,
+		store.PersonIDParams{AccountID: caller.AccountID, EmailKey: address.Key})
 	if err != nil {
 		return nil, fmt.Errorf("export person: %w", err)
 	}
@@ -71,7 +72,8 @@ func (p *Persons) export(ctx context.Context, a http.Handler, in *exportInput) (
 }
 
 // readSubmissions returns the submissions of an address, with their counters.
-func readSubmissions(ctx context.Context, q *store.Queries, address email.Address) ([]store.Submission, map[uuid.UUID]store.Counts, error) {
+func readSubmissions(ctx context.Context, q *store.Queries, address email.Address) ([]store.Submission,
+	map[uuid.UUID]store.Counts, error) {
 	submissions, err := q.SubmissionsOfPerson(ctx, address.Key)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read submissions: %w", err)
@@ -81,7 +83,8 @@ func readSubmissions(ctx context.Context, q *store.Queries, address email.Addres
 }
 
 // readLinks returns the access links of an address, with their counters.
-func readLinks(ctx context.Context, q *store.Queries, address email.Address) ([]store.AccessLink, map[uuid.UUID]store.Counts, error) {
+func readLinks(ctx context.Context, q *store.Queries, address email.Address) ([]store.AccessLink,
+	map[uuid.UUID]store.Counts, error) {
 	links, err := q.AccessLinksOfPerson(ctx, address.Key)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read access links: %w", err)
@@ -95,9 +98,11 @@ func readLinks(ctx context.Context, q *store.Queries, address email.Address) ([]
 }
 
 // read returns what Postgres has, from one state of the data.
-func (p *Persons) read(ctx context.Context, tx pgx.Tx, address email.Address, deleted []uuid.UUID) (PersonDocument, error) {
+func (p *Persons) read(ctx context.Context, tx pgx.Tx, address email.Address,
+	deleted []uuid.UUID) (PersonDocument, error) {
 	d := PersonDocument{
-		Submissions: []PersonSubmission{}, Verifications: []PersonVerification{}, AccessLinks: []PersonAccessLink{}, Sessions: []PersonSession{},
+		Submissions: []PersonSubmission{}, Verifications: []PersonVerification{}, AccessLinks: []PersonAccessLink{},
+		Sessions:  []PersonSession{},
 		Downloads: []PersonDownload{}, Events: []PersonEvent{}, AuditLog: []user.Entry{},
 	}
 	q := store.New(tx)
@@ -143,7 +148,8 @@ func (p *Persons) read(ctx context.Context, tx pgx.Tx, address email.Address, de
 			pages = []int32{}
 		}
 		d.Sessions, sessionIDs = append(d.Sessions, PersonSession{
-			s.ID, s.AccessLinkID, s.MagnetVersion, api.TimeOf(s.StartedAt), api.TimeOf(s.LastActiveAt), api.OptionalTime(s.EndedAt), pages, s.DurationMs,
+			s.ID, s.AccessLinkID, s.MagnetVersion, api.TimeOf(s.StartedAt), api.TimeOf(s.LastActiveAt),
+			api.OptionalTime(s.EndedAt), pages, s.DurationMs,
 		}), append(sessionIDs, s.ID)
 	}
 	downloads, err := q.DownloadsOfPerson(ctx, sessionIDs)
@@ -151,15 +157,18 @@ func (p *Persons) read(ctx context.Context, tx pgx.Tx, address email.Address, de
 		return d, fmt.Errorf("read downloads: %w", err)
 	}
 	for _, row := range downloads {
-		d.Downloads = append(d.Downloads, PersonDownload{row.ID, row.SessionID, api.TimeOf(row.StartedAt), api.OptionalTime(row.CompletedAt)})
+		d.Downloads = append(d.Downloads, PersonDownload{row.ID, row.SessionID, api.TimeOf(row.StartedAt),
+			api.OptionalTime(row.CompletedAt)})
 	}
-	entries, err := q.AuditOfPerson(ctx, store.AuditOfPersonParams{ObjectIds: slices.Concat(deleted, linkIDs, submissionIDs), EmailKey: address.Key})
+	entries, err := q.AuditOfPerson(ctx,
+		store.AuditOfPersonParams{ObjectIds: slices.Concat(deleted, linkIDs, submissionIDs), EmailKey: address.Key})
 	if err != nil {
 		return d, fmt.Errorf("read audit log: %w", err)
 	}
 	for _, e := range entries {
 		d.AuditLog = append(d.AuditLog, user.Entry{
-			ID: e.ID, At: api.TimeOf(e.At), Action: e.Action, ObjectID: e.ObjectID, Actor: e.Actor, UserID: e.UserID, SessionID: e.SessionID, KeyID: e.KeyID,
+			ID: e.ID, At: api.TimeOf(e.At), Action: e.Action, ObjectID: e.ObjectID, Actor: e.Actor, UserID: e.UserID,
+			SessionID: e.SessionID, KeyID: e.KeyID,
 			RequestID: e.RequestID,
 		})
 	}
@@ -169,16 +178,20 @@ func (p *Persons) read(ctx context.Context, tx pgx.Tx, address email.Address, de
 func submissionOf(row store.Submission, counts store.Counts) (PersonSubmission, error) {
 	utm, err := parameters(row.UTM)
 	return PersonSubmission{
-		row.ID, row.GenericLinkID, row.Email, row.Name, api.TimeOf(row.SubmittedAt), utm, row.Referrer, row.ConsentText, row.PrivacyURL,
-		api.OptionalTime(row.ConsentedAt), api.OptionalTime(row.VerifiedAt), counts.Views, api.OptionalTime(counts.First), api.OptionalTime(counts.Last),
+		row.ID, row.GenericLinkID, row.Email, row.Name, api.TimeOf(row.SubmittedAt), utm, row.Referrer,
+		row.ConsentText, row.PrivacyURL,
+		api.OptionalTime(row.ConsentedAt), api.OptionalTime(row.VerifiedAt), counts.Views, api.OptionalTime(counts.First),
+		api.OptionalTime(counts.Last),
 	}, err
 }
 
 func linkOf(row store.AccessLink, counts store.Counts) (PersonAccessLink, error) {
 	utm, err := parameters(row.UTM)
 	return PersonAccessLink{
-		row.ID, row.LeadMagnetID, row.GenericLinkID, row.SubmissionID, row.Email, row.Source, utm, row.Referrer, row.OpenedCount, counts.Views,
-		api.OptionalTime(counts.First), api.OptionalTime(counts.Last), row.MaxViews, api.OptionalTime(row.ExpiresAt), row.IsActive,
+		row.ID, row.LeadMagnetID, row.GenericLinkID, row.SubmissionID, row.Email, row.Source, utm, row.Referrer,
+		row.OpenedCount, counts.Views,
+		api.OptionalTime(counts.First), api.OptionalTime(counts.Last), row.MaxViews,
+		api.OptionalTime(row.ExpiresAt), row.IsActive,
 		api.TimeOf(row.CreatedAt), api.TimeOf(row.UpdatedAt),
 	}, err
 }

@@ -44,7 +44,8 @@ const (
 // them.
 func (p *Persons) Register(a *api.API) {
 	api.Register(a, api.Operation{
-		ID: "export-person", Method: "POST", Path: path + "/export", Scope: auth.Privacy, Also: []auth.Scope{auth.Read}, Tag: tag, Safe: true, Audited: true, Timeout: exportTimeout,
+		ID: "export-person", Method: "POST", Path: path + "/export", Scope: auth.Privacy, Also: []auth.Scope{auth.Read},
+		Tag: tag, Safe: true, Audited: true, Timeout: exportTimeout,
 		Summary: "Export everything stored about an address",
 		Description: "One document with everything the account stores about an address: submissions, access links with their sessions, downloads " +
 			"and events, and entries of the audit log. It omits secrets that open documents or confirm addresses. It also omits queued " +
@@ -56,7 +57,8 @@ func (p *Persons) Register(a *api.API) {
 		return p.export(ctx, a, in)
 	})
 	api.Register(a, api.Operation{
-		ID: "erase-person", Method: "POST", Path: path + "/erase", Scope: auth.Privacy, Tag: tag, Status: http.StatusCreated, Timeout: eraseTimeout,
+		ID: "erase-person", Method: "POST", Path: path + "/erase", Scope: auth.Privacy, Tag: tag,
+		Status: http.StatusCreated, Timeout: eraseTimeout,
 		Summary: "Erase everything stored about an address",
 		Description: "Removes the submissions, access links and sessions of the address. Queues (mails, webhook messages, answers to repeated requests) contain none of its data from queues_until on. Events stay, " +
 			"with their page and time, and lose everything else within seven days. Records in Kafka expire with its retention. Data " +

@@ -75,7 +75,8 @@ func (p *Persons) erasure(ctx context.Context, in *erasureInput) (*api.Answer[Pe
 func (e *Eraser) receipt(row store.GetErasureRow) (PersonErasure, error) {
 	shown := PersonErasure{
 		ID: row.ID, AccountID: row.AccountID, PersonID: row.PersonID, ErasedAt: api.TimeOf(row.ErasedAt),
-		Blanked: row.BlankedAt != nil, BlankedAt: api.OptionalTime(row.BlankedAt), DueAt: api.TimeOf(row.ErasedAt.Add(blankWithin)),
+		Blanked: row.BlankedAt != nil, BlankedAt: api.OptionalTime(row.BlankedAt),
+		DueAt:       api.TimeOf(row.ErasedAt.Add(blankWithin)),
 		QueuesUntil: api.TimeOf(row.ErasedAt.Add(queue.Keep)), RecordsUntil: api.OptionalTime(row.RecordsUntil),
 	}
 	if e.backupDays > 0 && row.BlankedAt != nil {
@@ -111,7 +112,8 @@ func (e *Eraser) keys() []jose.JSONWebKey {
 	ids, seeds := ring.IDs(), ring.DeriveEach(receiptKeys)
 	keys := make([]jose.JSONWebKey, len(ids))
 	for i, id := range ids {
-		keys[i] = jose.JSONWebKey{Key: ed25519.NewKeyFromSeed(seeds[i][:]), KeyID: strconv.Itoa(int(id)), Algorithm: string(jose.EdDSA), Use: "sig"}
+		keys[i] = jose.JSONWebKey{Key: ed25519.NewKeyFromSeed(seeds[i][:]), KeyID: strconv.Itoa(int(id)),
+			Algorithm: string(jose.EdDSA), Use: "sig"}
 	}
 	return keys
 }

@@ -42,7 +42,8 @@ func (e *Eraser) Replay(ctx context.Context) (n int, err error) {
 		}
 	}
 	if n > 0 {
-		e.deps.Logger.Warn("erased people again whom the databases still had: they were restored to a state of before", "erasures", n)
+		e.deps.Logger.Warn("erased people again whom the databases still had: they were restored to a state of before",
+			"erasures", n)
 	}
 	return n, unread
 }
@@ -92,7 +93,8 @@ func (e *Eraser) repeat(ctx context.Context, entry Entry) error {
 	if entry.ofAccount() {
 		return deleteAccount(ctx, e.deps.Postgres, entry)
 	}
-	keys, err := store.New(e.deps.Postgres.Unscoped()).AddressesOfPerson(ctx, store.AddressesOfPersonParams{AccountID: entry.AccountID, PersonID: entry.PersonID})
+	keys, err := store.New(e.deps.Postgres.Unscoped()).AddressesOfPerson(ctx,
+		store.AddressesOfPersonParams{AccountID: entry.AccountID, PersonID: entry.PersonID})
 	if err != nil {
 		return fmt.Errorf("repeat erasure %s: %w", entry.ID, err)
 	}

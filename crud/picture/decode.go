@@ -32,7 +32,8 @@ var formats = []format{
 	{begins("\x89PNG\r\n\x1a\n"), png.DecodeConfig, png.Decode},
 	{begins("\xff\xd8\xff"), jpeg.DecodeConfig, jpeg.Decode},
 	{begins("GIF8"), gif.DecodeConfig, gif.Decode},
-	{func(c []byte) bool { return len(c) > 12 && string(c[:4]) == "RIFF" && string(c[8:12]) == "WEBP" }, webp.DecodeConfig, decodeWebP},
+	{func(c []byte) bool { return len(c) > 12 && string(c[:4]) == "RIFF" && string(c[8:12]) == "WEBP" },
+		webp.DecodeConfig, decodeWebP},
 }
 
 const (
@@ -60,7 +61,8 @@ func decode(ctx context.Context, content []byte, box Box) (_ *image.NRGBA, inval
 		// From the header, before memory is taken for any pixel.
 		switch {
 		case size.Width < minSide || size.Height < minSide:
-			return nil, fmt.Sprintf("is too small: it has %d × %d pixels, and must have at least %d × %d", size.Width, size.Height, minSide, minSide)
+			return nil, fmt.Sprintf("is too small: it has %d × %d pixels, and must have at least %d × %d", size.Width,
+				size.Height, minSide, minSide)
 		case size.Width > maxSide || size.Height > maxSide || size.Width*size.Height > maxPixels:
 			return nil, fmt.Sprintf("is too large: it has %d × %d pixels, and may have %d million, and %d on a side",
 				size.Width, size.Height, maxPixels/1_000_000, maxSide)
@@ -104,7 +106,8 @@ func (b contextReader) Read(p []byte) (int, error) {
 // bytesPerPixel returns an upper bound on the memory that a decoder takes for each pixel, read from
 // the code of Go's decoders.
 func bytesPerPixel(content []byte, size image.Config) int {
-	deep := size.ColorModel == color.RGBA64Model || size.ColorModel == color.NRGBA64Model || size.ColorModel == color.Gray16Model
+	deep := size.ColorModel == color.RGBA64Model || size.ColorModel == color.NRGBA64Model ||
+		size.ColorModel == color.Gray16Model
 	switch {
 	case bytes.HasPrefix(content, []byte("\x89PNG")):
 		bytes := 4

@@ -157,7 +157,8 @@ func TestRefusedPictures(t *testing.T) {
 		content []byte
 		reason  string
 	}{
-		"svg":            {[]byte(`<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`), "is an SVG, which can carry scripts"},
+		"svg": {[]byte(`<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`),
+			"is an SVG, which can carry scripts"},
 		"svg with head":  {[]byte("\xef\xbb\xbf<?xml version=\"1.0\"?>\n<!-- x -->\n<SVG/>"), "is an SVG"},
 		"web page":       {[]byte("<html><img src=x></html>"), "is not a picture that can be read"},
 		"pdf":            {[]byte("%PDF-1.7"), "is not a picture that can be read"},
@@ -173,8 +174,9 @@ func TestRefusedPictures(t *testing.T) {
 		"dot":            {pngOf(t, halves(1, 1)), "is too small"},
 		"cut off":        {whole[:len(whole)/2], "is damaged"},
 		"header alone":   {header(64, 64), "is damaged"},
-		"animated webp":  {[]byte("RIFF\x20\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00\x02\x00\x00\x00\x40\x00\x00\x40\x00\x00"), "is an animated WebP"},
-		"empty":          {nil, "is not a picture"},
+		"animated webp": {[]byte("RIFF\x20\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00\x02\x00\x00\x00\x40\x00\x00\x40\x00\x00"),
+			"is an animated WebP"},
+		"empty": {nil, "is not a picture"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

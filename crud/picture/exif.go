@@ -37,7 +37,8 @@ func isBaseline(content []byte) bool {
 		switch {
 		case marker == baseline || marker == baseline+1:
 			return true
-		case marker == progressive || marker < baseline || marker >= 0xd0 && marker <= 0xd9 || marker == 0xff: // or without a length
+		case marker == progressive || marker < baseline || marker >= 0xd0 && marker <= 0xd9 ||
+			marker == 0xff: // or without a length
 			return false
 		}
 	}

@@ -75,7 +75,8 @@ func (s *ImageStore) readLogo(ctx context.Context, tx pgx.Tx) (Logo, error) {
 		return Logo{}, fmt.Errorf("read logo: %w", err)
 	}
 	return Logo{
-		URL: s.deps.Site + pathOf(row.ID, row.ContentType), Width: int(row.Width), Height: int(row.Height), ContentType: row.ContentType,
+		URL: s.deps.Site + pathOf(row.ID, row.ContentType), Width: int(row.Width), Height: int(row.Height),
+		ContentType: row.ContentType,
 	}, nil
 }
 

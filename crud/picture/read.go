@@ -49,7 +49,8 @@ func IsInvalid(err error) (reason string, yes bool) {
 // Read returns the pixels of a picture of an account, turned upright by its EXIF orientation, and
 // scaled down to fit a box. IsInvalid reports a file that is no such picture, is damaged, or takes
 // too much to read. One picture is read at a time, and accounts take turns.
-func (t *Thumbnailer) Read(ctx context.Context, owner uuid.UUID, file io.ReadSeeker, box Box) (_ *image.NRGBA, err error) {
+func (t *Thumbnailer) Read(ctx context.Context, owner uuid.UUID, file io.ReadSeeker,
+	box Box) (_ *image.NRGBA, err error) {
 	done, err := t.turns.Wait(ctx, owner)
 	if err != nil {
 		return nil, fmt.Errorf("wait to read picture: %w", err)
@@ -64,7 +65,8 @@ func (t *Thumbnailer) Read(ctx context.Context, owner uuid.UUID, file io.ReadSee
 	}
 	defer func() {
 		if cause := recover(); cause != nil { // a decoder must not end the process
-			t.log.Error("a decoder of pictures panicked", "account_id", owner, "panic", fmt.Sprint(cause), "stack", string(debug.Stack()))
+			t.log.Error("a decoder of pictures panicked", "account_id", owner, "panic", fmt.Sprint(cause),
+				"stack", string(debug.Stack()))
 			err = &invalidError{damaged}
 		}
 	}()

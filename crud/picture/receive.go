@@ -34,7 +34,8 @@ func (t *Thumbnailer) ReceiveLogo(out http.ResponseWriter, r *http.Request) (Set
 	return t.receive(out, r, LogoBox, t.Logo)
 }
 
-func (t *Thumbnailer) receive(out http.ResponseWriter, r *http.Request, box Box, render func(context.Context, image.Image) (Set, error)) (Set, error) {
+func (t *Thumbnailer) receive(out http.ResponseWriter, r *http.Request, box Box,
+	render func(context.Context, image.Image) (Set, error)) (Set, error) {
 	if isSVGType(r.Header.Get("Content-Type")) {
 		return nil, problem.Invalid(problem.Field{Field: file.UploadPart, Message: isSVG})
 	}

@@ -12,16 +12,20 @@ import (
 
 // StoreForFile stores the pictures of a version of a lead magnet's file, if any, and its table of
 // contents, as JSON. They replace those stored before.
-func (s Set) StoreForFile(ctx context.Context, tx pgx.Tx, account, magnet uuid.UUID, version int32, outline []byte) error {
+func (s Set) StoreForFile(ctx context.Context, tx pgx.Tx, account, magnet uuid.UUID,
+	version int32, outline []byte) error {
 	if len(s) > 0 {
-		if err := store.New(tx).DeletePicturesOfFile(ctx, store.DeletePicturesOfFileParams{LeadMagnetID: magnet, Version: version}); err != nil {
+		if err := store.New(tx).DeletePicturesOfFile(ctx, store.DeletePicturesOfFileParams{LeadMagnetID: magnet,
+			Version: version}); err != nil {
 			return fmt.Errorf("delete earlier pictures of file: %w", err)
 		}
 	}
-	if _, err := s.insert(ctx, tx, store.InsertPictureParams{AccountID: account, LeadMagnetID: &magnet, Version: &version}); err != nil {
+	if _, err := s.insert(ctx, tx, store.InsertPictureParams{AccountID: account, LeadMagnetID: &magnet,
+		Version: &version}); err != nil {
 		return err
 	}
-	if err := store.New(tx).SetOutline(ctx, store.SetOutlineParams{LeadMagnetID: magnet, Version: version, Outline: outline}); err != nil {
+	if err := store.New(tx).SetOutline(ctx, store.SetOutlineParams{LeadMagnetID: magnet, Version: version,
+		Outline: outline}); err != nil {
 		return fmt.Errorf("store table of contents: %w", err)
 	}
 	return nil
@@ -41,7 +45,8 @@ func (s Set) StoreLogo(ctx context.Context, tx pgx.Tx, account uuid.UUID) (path 
 }
 
 // insert adds every picture to the owner that a row names.
-func (s Set) insert(ctx context.Context, tx pgx.Tx, row store.InsertPictureParams) (paths map[string]string, err error) {
+func (s Set) insert(ctx context.Context, tx pgx.Tx, row store.InsertPictureParams) (paths map[string]string,
+	err error) {
 	q := store.New(tx)
 	paths = make(map[string]string, len(s))
 	for _, m := range s {

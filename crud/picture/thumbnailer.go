@@ -25,7 +25,8 @@ type Thumbnailer struct {
 
 // NewThumbnailer returns a thumbnailer that receives pictures within an intake.
 func NewThumbnailer(intake *file.Intake, log *slog.Logger) *Thumbnailer {
-	return &Thumbnailer{turns: sandbox.NewTurns(maxReaders), timeout: readTimeout, intake: intake, slots: make(chan struct{}, maxReaders), log: log, decode: decode}
+	return &Thumbnailer{turns: sandbox.NewTurns(maxReaders), timeout: readTimeout, intake: intake,
+		slots: make(chan struct{}, maxReaders), log: log, decode: decode}
 }
 
 // Thumbnails returns the thumbnails of a page or an uploaded picture, and the preview with it. What

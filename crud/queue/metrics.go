@@ -36,8 +36,10 @@ func newMetrics(pool *postgres.Pool, r prometheus.Registerer) *metrics {
 			Name: "lodestone_queue_attempt_seconds", Help: "Time of an attempt at a job.",
 			Buckets: prometheus.ExponentialBuckets(0.005, 4, 8),
 		}, []string{"kind"}),
-		depth: prometheus.NewDesc("lodestone_queue_jobs", "Jobs of all processes that share the database, by queue and state; cancelled and discarded ones are kept for seven days.", []string{"queue", "state"}, nil),
-		age:   prometheus.NewDesc("lodestone_queue_oldest_seconds", "How long the job that waited longest has been due.", []string{"queue"}, nil),
+		depth: prometheus.NewDesc("lodestone_queue_jobs",
+			"Jobs of all processes that share the database, by queue and state; cancelled and discarded ones are kept for seven days.", []string{"queue", "state"}, nil),
+		age: prometheus.NewDesc("lodestone_queue_oldest_seconds", "How long the job that waited longest has been due.",
+			[]string{"queue"}, nil),
 	}
 	r.MustRegister(m.jobs, m.took, m)
 	return m
@@ -112,7 +114,8 @@ func (m *metrics) Collect(to chan<- prometheus.Metric) {
 		}
 	}
 	for queue, count := range discarded {
-		to <- prometheus.MustNewConstMetric(m.depth, prometheus.GaugeValue, float64(count), queue, string(rivertype.JobStateDiscarded))
+		to <- prometheus.MustNewConstMetric(m.depth, prometheus.GaugeValue, float64(count), queue,
+			string(rivertype.JobStateDiscarded))
 	}
 	for queue, age := range oldest {
 		to <- prometheus.MustNewConstMetric(m.age, prometheus.GaugeValue, age, queue)

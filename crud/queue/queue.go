@@ -87,14 +87,17 @@ type Queue struct {
 
 // New returns a queue without workers.
 func New(c Config, d Deps) (*Queue, error) {
-	q := &Queue{cfg: c, pool: d.Postgres, workers: river.NewWorkers(), log: d.Log, metrics: newMetrics(d.Postgres, d.Registerer)}
+	q := &Queue{cfg: c, pool: d.Postgres, workers: river.NewWorkers(), log: d.Log,
+		metrics: newMetrics(d.Postgres, d.Registerer)}
 	// A client has to have one queue to count as one that works; periodic jobs go here as well.
 	q.queues = map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 2}}
-	if err := river.AddWorkerSafely(q.workers, river.WorkFunc(func(context.Context, *river.Job[idle]) error { return nil })); err != nil {
+	if err := river.AddWorkerSafely(q.workers,
+		river.WorkFunc(func(context.Context, *river.Job[idle]) error { return nil })); err != nil {
 		return nil, fmt.Errorf("make queue: %w", err)
 	}
 	var err error
-	q.inserter, err = river.NewClient(riverpgxv5.New(d.Postgres.Unscoped()), &river.Config{Logger: slog.New(logline.Foreign(d.Log.Handler())), Workers: q.workers})
+	q.inserter, err = river.NewClient(riverpgxv5.New(d.Postgres.Unscoped()),
+		&river.Config{Logger: slog.New(logline.Foreign(d.Log.Handler())), Workers: q.workers})
 	if err != nil {
 		return nil, fmt.Errorf("make queue: %w", err)
 	}
@@ -254,7 +257,8 @@ func (q *Queue) awaitResume(ctx context.Context) error {
 			return nil
 		}
 		if first {
-			q.log.Warn("mails, messages and webhooks wait, since the database was restored", "remedy", "lodestone restore resume")
+			q.log.Warn("mails, messages and webhooks wait, since the database was restored",
+				"remedy", "lodestone restore resume")
 		}
 		if err := service.Sleep(ctx, resumeEvery); err != nil {
 			return err

@@ -22,7 +22,8 @@ func TestJobsRunBehindPgBouncer(t *testing.T) {
 	pool := enginetest.PostgresPool(t, enginetest.PgBouncer(t, database))
 	f := &fixture{worker: &worker{got: make(chan greeting, 100)}, metrics: prometheus.NewRegistry()}
 	var err error
-	f.Queue, err = queue.New(queue.Config{}, queue.Deps{Postgres: pool, Log: slog.New(slog.DiscardHandler), Registerer: f.metrics})
+	f.Queue, err = queue.New(queue.Config{},
+		queue.Deps{Postgres: pool, Log: slog.New(slog.DiscardHandler), Registerer: f.metrics})
 	require.NoError(t, err)
 	require.NoError(t, f.AddQueue("greetings", 4))
 	require.NoError(t, queue.Register(f.Queue, f.worker))
@@ -37,6 +38,7 @@ func TestJobsRunBehindPgBouncer(t *testing.T) {
 	}
 	var listening int
 	require.NoError(t, enginetest.PostgresPool(t, database).Unscoped().QueryRow(t.Context(),
-		"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query ILIKE 'LISTEN%'").Scan(&listening))
+		"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query ILIKE 'LISTEN%'").Scan(
+		&listening))
 	require.Zero(t, listening)
 }

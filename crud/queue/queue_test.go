@@ -64,7 +64,8 @@ func makeQueue(t *testing.T, pool *postgres.Pool, do func(context.Context, *rive
 	return makeLoggingQueue(t, pool, slog.DiscardHandler, do)
 }
 
-func makeLoggingQueue(t *testing.T, pool *postgres.Pool, log slog.Handler, do func(context.Context, *river.Job[greeting]) error) *fixture {
+func makeLoggingQueue(t *testing.T, pool *postgres.Pool, log slog.Handler,
+	do func(context.Context, *river.Job[greeting]) error) *fixture {
 	t.Helper()
 	poll := time.Hour // who waits for a job waits for the notice of it
 	if do != nil {
@@ -72,7 +73,8 @@ func makeLoggingQueue(t *testing.T, pool *postgres.Pool, log slog.Handler, do fu
 	}
 	f := &fixture{worker: &worker{got: make(chan greeting, 100), do: do}, metrics: prometheus.NewRegistry()}
 	var err error
-	f.Queue, err = queue.New(queue.Config{Poll: poll}, queue.Deps{Postgres: pool, Log: slog.New(log), Registerer: f.metrics})
+	f.Queue, err = queue.New(queue.Config{Poll: poll},
+		queue.Deps{Postgres: pool, Log: slog.New(log), Registerer: f.metrics})
 	require.NoError(t, err)
 	require.NoError(t, f.AddQueue("greetings", 4))
 	require.NoError(t, queue.Register(f.Queue, f.worker))
@@ -93,7 +95,8 @@ func (f *fixture) listening(t *testing.T, pool *postgres.Pool) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		// Until then a job may have been missed; then a second one brings both.
-		require.NoError(t, pool.Transaction(t.Context(), func(tx pgx.Tx) error { return f.insert(t.Context(), tx, greeting{Text: "ready?"}) }))
+		require.NoError(t, pool.Transaction(t.Context(),
+			func(tx pgx.Tx) error { return f.insert(t.Context(), tx, greeting{Text: "ready?"}) }))
 		return len(f.got) > 0
 	}, testTimeout, 50*time.Millisecond)
 	require.Eventually(t, func() bool {
@@ -101,14 +104,16 @@ func (f *fixture) listening(t *testing.T, pool *postgres.Pool) {
 			<-f.got
 		}
 		var left int
-		require.NoError(t, pool.Unscoped().QueryRow(t.Context(), "SELECT count(*) FROM river_job WHERE state <> 'completed'").Scan(&left))
+		require.NoError(t, pool.Unscoped().QueryRow(t.Context(),
+			"SELECT count(*) FROM river_job WHERE state <> 'completed'").Scan(&left))
 		return left == 0 && len(f.got) == 0
 	}, testTimeout, 10*time.Millisecond)
 }
 
 func state(t *testing.T, pool *postgres.Pool) (state string, attempt int) {
 	t.Helper()
-	require.NoError(t, pool.Unscoped().QueryRow(t.Context(), "SELECT state, attempt FROM river_job WHERE kind = 'greeting' ORDER BY id DESC LIMIT 1").Scan(&state, &attempt))
+	require.NoError(t, pool.Unscoped().QueryRow(t.Context(),
+		"SELECT state, attempt FROM river_job WHERE kind = 'greeting' ORDER BY id DESC LIMIT 1").Scan(&state, &attempt))
 	return state, attempt
 }
 
@@ -130,7 +135,8 @@ func TestAJobRunsWhenItsTransactionCommits(t *testing.T) {
 	require.NoError(t, pool.Transaction(t.Context(), func(tx pgx.Tx) error {
 		return f.insert(t.Context(), tx, greeting{Text: "of the installation"})
 	}))
-	require.ElementsMatch(t, []greeting{{account, "hello"}, {uuid.Nil, "of the installation"}}, []greeting{<-f.got, <-f.got})
+	require.ElementsMatch(t, []greeting{{account, "hello"}, {uuid.Nil, "of the installation"}},
+		[]greeting{<-f.got, <-f.got})
 	require.Empty(t, f.got)
 }
 
@@ -206,7 +212,8 @@ func TestOutcomesAreCountedAndFailuresKept(t *testing.T) {
 		}
 	})
 	for _, text := range []string{"hopeless", "unlucky", "second time lucky"} {
-		require.NoError(t, pool.Transaction(t.Context(), func(tx pgx.Tx) error { return f.insert(t.Context(), tx, greeting{Text: text}) }))
+		require.NoError(t, pool.Transaction(t.Context(),
+			func(tx pgx.Tx) error { return f.insert(t.Context(), tx, greeting{Text: text}) }))
 	}
 	f.begin(t)
 	require.Equal(t, "second time lucky", (<-f.got).Text)
@@ -254,7 +261,8 @@ func TestDepthAndAge(t *testing.T) {
 	f := makeQueue(t, pool, nil) // no one works
 	for range 3 {
 		require.NoError(t, pool.Transaction(t.Context(), func(tx pgx.Tx) error {
-			return f.Insert(t.Context(), tx, greeting{}, &river.InsertOpts{Queue: "greetings", ScheduledAt: time.Now().Add(-time.Hour)})
+			return f.Insert(t.Context(), tx, greeting{}, &river.InsertOpts{Queue: "greetings",
+				ScheduledAt: time.Now().Add(-time.Hour)})
 		}))
 	}
 	_, err := pool.Unscoped().Exec(t.Context(), "UPDATE river_job SET state = 'available'")
@@ -280,7 +288,8 @@ func TestStoppedInTheMiddleOfAJob(t *testing.T) {
 		return ctx.Err()
 	})
 	first.begin(t)
-	require.NoError(t, pool.Transaction(t.Context(), func(tx pgx.Tx) error { return first.insert(t.Context(), tx, greeting{Text: "hello"}) }))
+	require.NoError(t, pool.Transaction(t.Context(),
+		func(tx pgx.Tx) error { return first.insert(t.Context(), tx, greeting{Text: "hello"}) }))
 	<-running
 	require.NoError(t, first.Stop(t.Context()))
 	require.Equal(t, 1, int(value(t, first.metrics, "lodestone_queue_attempts_total", "outcome", "interrupted")))
@@ -303,7 +312,8 @@ func TestReplicas(t *testing.T) {
 	b.begin(t)
 	const jobs = 60
 	for range jobs {
-		require.NoError(t, pool.Transaction(t.Context(), func(tx pgx.Tx) error { return a.insert(t.Context(), tx, greeting{Text: uuid.NewString()}) }))
+		require.NoError(t, pool.Transaction(t.Context(),
+			func(tx pgx.Tx) error { return a.insert(t.Context(), tx, greeting{Text: uuid.NewString()}) }))
 	}
 	seen := map[string]bool{}
 	for range jobs {
@@ -337,7 +347,8 @@ func TestStartWithoutPostgres(t *testing.T) {
 	f.begin(t)
 	require.Zero(t, value(t, f.metrics, "lodestone_queue_jobs", "state", "available"))
 	enginetest.Run(t, server)
-	require.NoError(t, pool.Transaction(t.Context(), func(tx pgx.Tx) error { return f.insert(t.Context(), tx, greeting{Text: "hello"}) }))
+	require.NoError(t, pool.Transaction(t.Context(),
+		func(tx pgx.Tx) error { return f.insert(t.Context(), tx, greeting{Text: "hello"}) }))
 	require.Equal(t, "hello", (<-f.got).Text)
 	require.NoError(t, f.Stop(t.Context()))
 }
@@ -409,7 +420,8 @@ func TestARestoredDatabaseStaysPausedWhenTheLookFails(t *testing.T) {
 			}
 		}
 	}
-	require.NoError(t, pool.Transaction(t.Context(), func(tx pgx.Tx) error { return f.insert(t.Context(), tx, greeting{Text: "hello"}) }))
+	require.NoError(t, pool.Transaction(t.Context(),
+		func(tx pgx.Tx) error { return f.insert(t.Context(), tx, greeting{Text: "hello"}) }))
 	f.begin(t)
 	await("the queue of mails and webhooks cannot start, will try again")
 	exec("ALTER TABLE away RENAME TO restored")

@@ -79,7 +79,8 @@ type Record struct {
 // New returns the record.
 func New(d Deps) *Record {
 	r := &Record{deps: d, lag: prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "lodestone_revocation_lag_seconds", Help: "Age of the oldest revocation that is not on record outside the databases: a restore would not know of it.",
+		Name: "lodestone_revocation_lag_seconds",
+		Help: "Age of the oldest revocation that is not on record outside the databases: a restore would not know of it.",
 	})}
 	d.Registerer.MustRegister(r.lag)
 	r.Loop = service.Every("record of revocations", writeEvery, writeEvery, d.Log, r.write)
@@ -122,7 +123,8 @@ func (r *Record) writeSome(ctx context.Context, tx pgx.Tx) (n int, err error) {
 	}
 	e, numbers := entry{Version: entryVersion}, make([]int64, len(rows))
 	for i, row := range rows {
-		e.Revocations = append(e.Revocations, Revocation{Entity: row.Entity, ID: row.ID, Account: row.Account, Deleted: row.Deleted, RevokedAt: row.RevokedAt.UTC()})
+		e.Revocations = append(e.Revocations, Revocation{Entity: row.Entity, ID: row.ID, Account: row.Account,
+			Deleted: row.Deleted, RevokedAt: row.RevokedAt.UTC()})
 		numbers[i] = row.Number
 	}
 	if r.deps.Place != nil {

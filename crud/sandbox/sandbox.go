@@ -69,7 +69,8 @@ func IsDead(err error) bool {
 // the account whose file it is: accounts take turns, and one has at most all processes but one.
 // Variables are all that the process has in its environment. When IsDead holds for the error, what
 // was written until then is returned as well.
-func (r *Runner) Run(ctx context.Context, owner uuid.UUID, name string, file *os.File, variables ...string) ([]byte, error) {
+func (r *Runner) Run(ctx context.Context, owner uuid.UUID, name string, file *os.File,
+	variables ...string) ([]byte, error) {
 	done, err := r.turns.Wait(ctx, owner)
 	if err != nil {
 		return nil, fmt.Errorf("wait to read the file: %w", err)
@@ -85,7 +86,8 @@ func (r *Runner) Run(ctx context.Context, owner uuid.UUID, name string, file *os
 	defer cancel()
 	out := &limitedBuffer{left: maxOutput, full: cancel}
 	cmd := exec.CommandContext(bounded, r.program, name)
-	cmd.Env = append([]string{"GOMAXPROCS=1", fmt.Sprintf("GOMEMLIMIT=%d", maxMemory/2)}, variables...) // none of our secrets
+	// none of our secrets
+	cmd.Env = append([]string{"GOMAXPROCS=1", fmt.Sprintf("GOMEMLIMIT=%d", maxMemory/2)}, variables...)
 	cmd.Stdin, cmd.Stdout = file, out
 	cmd.WaitDelay = time.Second
 	dieWithParent(cmd)

@@ -83,24 +83,28 @@ func (s *Sessions) Begun(ctx context.Context, in Session, v Visitor) error {
 // Bytes that went out cannot be served again, so a Postgres that is away for a moment is asked
 // again until ctx ends.
 func (s *Sessions) Served(ctx context.Context, in Session, id uuid.UUID, first, last int64, v Visitor) error {
-	return service.Retry(ctx, 100*time.Millisecond, 5*time.Second, func() error { return s.served(ctx, in, id, first, last, v) },
+	return service.Retry(ctx, 100*time.Millisecond, 5*time.Second,
+		func() error { return s.served(ctx, in, id, first, last, v) },
 		func(err error) (time.Duration, bool) { return 0, postgres.IsUnavailable(err) })
 }
 
 func (s *Sessions) served(ctx context.Context, in Session, id uuid.UUID, first, last int64, v Visitor) error {
 	err := s.deps.Postgres.Account(ctx, in.Link.AccountID, func(tx pgx.Tx) error {
-		row, err := store.New(tx).ServeDownload(ctx, store.ServeDownloadParams{ID: id, First: first, Last: last, Size: in.File.FileSize})
+		row, err := store.New(tx).ServeDownload(ctx, store.ServeDownloadParams{ID: id, First: first,
+			Last: last, Size: in.File.FileSize})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil // complete before, or deleted with its link
 		}
 		if err != nil || row.CompletedAt == nil {
 			return err
 		}
-		if err := s.deps.Queue.Insert(ctx, tx, newReport(in, row.EventID, "download_completed", *row.CompletedAt, v), nil); err != nil {
+		if err := s.deps.Queue.Insert(ctx, tx, newReport(in, row.EventID, "download_completed", *row.CompletedAt, v),
+			nil); err != nil {
 			return err
 		}
 		return webhook.Emit(ctx, tx, s.deps.Tokens, in.Link.AccountID, webhook.DownloadCompleted{
-			Link: webhook.LinkOf(in.Link), SessionID: &in.ID, Bot: in.Bot, MagnetVersion: in.File.Version, FileName: in.File.FileName,
+			Link: webhook.LinkOf(in.Link), SessionID: &in.ID, Bot: in.Bot,
+			MagnetVersion: in.File.Version, FileName: in.File.FileName,
 			FileSize: in.File.FileSize, CompletedAt: api.TimeOf(*row.CompletedAt),
 		})
 	})

@@ -47,8 +47,10 @@ func (s *Sessions) Enter(ctx context.Context, link Link, pass string) (Session, 
 			out.Link, out.File.Version = row.AccessLink, version
 			return s.complete(ctx, q, &out)
 		}
-		row, err := q.GetSessionFile(ctx, store.GetSessionFileParams{ID: out.ID, AccessLinkID: link.ID, LongestSeconds: Longest.Seconds()})
-		out.Link, out.File, out.Title, out.Downloadable, out.Bot = row.AccessLink, row.LeadMagnetFile, row.Title, row.Downloadable, row.Bot
+		row, err := q.GetSessionFile(ctx, store.GetSessionFileParams{ID: out.ID, AccessLinkID: link.ID,
+			LongestSeconds: Longest.Seconds()})
+		out.Link, out.File, out.Title, out.Downloadable, out.Bot = row.AccessLink, row.LeadMagnetFile,
+			row.Title, row.Downloadable, row.Bot
 		return err
 	})
 	if errors.Is(err, pgx.ErrNoRows) {

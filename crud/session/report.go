@@ -43,8 +43,10 @@ type report struct {
 
 func newReport(in Session, event uuid.UUID, kind string, at time.Time, v Visitor) report {
 	return report{
-		AccountID: in.Link.AccountID, LeadMagnetID: in.Link.LeadMagnetID, GenericLinkID: in.Link.GenericLinkID, AccessLinkID: in.Link.ID,
-		MagnetVersion: in.File.Version, SessionID: in.ID, EventID: event, EventType: kind, At: at.UTC(), UserAgent: v.UserAgent, Objects: v.Objects,
+		AccountID: in.Link.AccountID, LeadMagnetID: in.Link.LeadMagnetID,
+		GenericLinkID: in.Link.GenericLinkID, AccessLinkID: in.Link.ID,
+		MagnetVersion: in.File.Version, SessionID: in.ID, EventID: event, EventType: kind, At: at.UTC(),
+		UserAgent: v.UserAgent, Objects: v.Objects,
 		Language: string(v.Origin.Language.Text()), Country: string(v.Origin.Country.Text()),
 	}
 }
@@ -77,7 +79,8 @@ type ReportDeps struct {
 
 // Report lets a queue report events to a collector at a URL, without a slash at the end.
 func Report(q *queue.Queue, url string, d ReportDeps) (*Reporter, error) {
-	transport := d.Dialer.HTTP(&http.Transport{MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute, ResponseHeaderTimeout: reportTimeout})
+	transport := d.Dialer.HTTP(&http.Transport{MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute,
+		ResponseHeaderTimeout: reportTimeout})
 	r := &Reporter{url: url, tokens: d.Tokens, client: &http.Client{Transport: transport, Timeout: reportTimeout}}
 	if err := q.AddQueue(reportQueue, 2); err != nil {
 		return nil, fmt.Errorf("report events: %w", err)
@@ -105,12 +108,14 @@ func (r *Reporter) Work(ctx context.Context, job *river.Job[report]) error {
 		return errors.New("there is no --collector-url")
 	}
 	a := job.Args
-	claims := token.Claims{AccountID: a.AccountID, LeadMagnetID: a.LeadMagnetID, AccessLinkID: a.AccessLinkID, MagnetVersion: uint32(a.MagnetVersion)}
+	claims := token.Claims{AccountID: a.AccountID, LeadMagnetID: a.LeadMagnetID, AccessLinkID: a.AccessLinkID,
+		MagnetVersion: uint32(a.MagnetVersion)}
 	if a.GenericLinkID != nil {
 		claims.GenericLinkID = *a.GenericLinkID
 	}
 	body, err := json.Marshal(map[string]string{
-		"token": r.tokens.Sign(claims), "event_type": a.EventType, "event_id": a.EventID.String(), "session_id": a.SessionID.String(),
+		"token": r.tokens.Sign(claims), "event_type": a.EventType, "event_id": a.EventID.String(),
+		"session_id": a.SessionID.String(),
 		"created_at": a.At.Format(timeForm), "sent_at": time.Now().UTC().Format(timeForm),
 	})
 	if err != nil {

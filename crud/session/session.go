@@ -126,7 +126,9 @@ func (s *Sessions) Look(ctx context.Context, link Link, strict bool) (Document, 
 		})
 		return err
 	})
-	d := Document{LeadMagnetID: row.AccessLink.LeadMagnetID, Title: row.Title, Owner: row.AccountName, Colour: row.BrandColor, Font: row.BrandFont, Language: row.PageLanguage, End: endOf(row), Downloadable: row.Downloadable, Pictures: pictures}
+	d := Document{LeadMagnetID: row.AccessLink.LeadMagnetID, Title: row.Title, Owner: row.AccountName,
+		Colour: row.BrandColor, Font: row.BrandFont, Language: row.PageLanguage, End: endOf(row),
+		Downloadable: row.Downloadable, Pictures: pictures}
 	if row.PageCount != nil {
 		d.Pages = *row.PageCount
 	}
@@ -180,7 +182,8 @@ type Session struct {
 // claims returns the ids that events of the session are recorded for.
 func (s Session) claims() token.Claims {
 	c := token.Claims{
-		AccountID: s.Link.AccountID, LeadMagnetID: s.Link.LeadMagnetID, AccessLinkID: s.Link.ID, MagnetVersion: uint32(s.File.Version),
+		AccountID: s.Link.AccountID, LeadMagnetID: s.Link.LeadMagnetID, AccessLinkID: s.Link.ID,
+		MagnetVersion: uint32(s.File.Version),
 	}
 	if s.Link.GenericLinkID != nil {
 		c.GenericLinkID = *s.Link.GenericLinkID
@@ -249,7 +252,8 @@ func (s *Sessions) begin(ctx context.Context, tx pgx.Tx, link Link, wanted uuid.
 
 // insert records a session under the id wanted, or under another if that one is taken or is no UUID
 // of version 7.
-func insert(ctx context.Context, q *store.Queries, of store.CountOpeningRow, wanted uuid.UUID, bot bool) (id uuid.UUID, startedAt time.Time, err error) {
+func insert(ctx context.Context, q *store.Queries, of store.CountOpeningRow, wanted uuid.UUID, bot bool) (id uuid.UUID,
+	startedAt time.Time, err error) {
 	for id = wanted; ; {
 		if id.Version() == 7 {
 			startedAt, err = q.InsertSession(ctx, store.InsertSessionParams{
@@ -286,7 +290,8 @@ func (s *Sessions) why(ctx context.Context, q *store.Queries, link Link) error {
 // complete adds what is known by the link and the version of the file.
 func (s *Sessions) complete(ctx context.Context, q *store.Queries, out *Session) (err error) {
 	out.tokens = s.deps.Tokens
-	out.File, err = q.GetFileVersion(ctx, store.GetFileVersionParams{LeadMagnetID: out.Link.LeadMagnetID, Version: out.File.Version})
+	out.File, err = q.GetFileVersion(ctx,
+		store.GetFileVersionParams{LeadMagnetID: out.Link.LeadMagnetID, Version: out.File.Version})
 	if err != nil {
 		return fmt.Errorf("read file of session: %w", err)
 	}

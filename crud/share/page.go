@@ -31,7 +31,8 @@ func viewsOf() ratelimit.Rule {
 
 // triesOf bounds guesses of one share's password: those of a network, and those of everyone.
 func triesOf() (network, everyone ratelimit.Rule) {
-	return ratelimit.Rule{Name: "share-passwords-network", Quota: 10, Window: 15 * time.Minute}, ratelimit.Rule{Name: "share-passwords", Quota: 200, Window: time.Hour}
+	return ratelimit.Rule{Name: "share-passwords-network", Quota: 10, Window: 15 * time.Minute},
+		ratelimit.Rule{Name: "share-passwords", Quota: 200, Window: time.Hour}
 }
 
 // visitorShare is a share whose token a visitor has.
@@ -116,7 +117,8 @@ func (s *Shares) show(a http.Handler) web.Handler {
 			}
 		}
 		t := s.deps.Pages.Texts(r, o.brand)
-		p := web.Page{Title: t.Say("share.title", "title", o.Title), Class: "share", Brand: o.brand, Texts: t, Policy: web.Policy{NoReferrer: true}, Data: s.view(t, o, found, period)}
+		p := web.Page{Title: t.Say("share.title", "title", o.Title), Class: "share", Brand: o.brand, Texts: t,
+			Policy: web.Policy{NoReferrer: true}, Data: s.view(t, o, found, period)}
 		if err := s.shown.Write(w, r, http.StatusOK, p); err != nil {
 			return fmt.Errorf("write page of share: %w", err)
 		}
@@ -186,7 +188,8 @@ func (s *Shares) unlock(w http.ResponseWriter, r *http.Request) error {
 		}
 		http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure wherever the site is https
 			Name: unlockCookie, Value: s.deps.Tokens.Grant(unlockGrant, o.subject(), nil, s.deps.Now().Add(unlockedFor)),
-			Path: s.deps.Pages.Path(pagePath + o.share.Token), MaxAge: int(unlockedFor.Seconds()), HttpOnly: true, Secure: s.secure, SameSite: http.SameSiteLaxMode,
+			Path: s.deps.Pages.Path(pagePath + o.share.Token), MaxAge: int(unlockedFor.Seconds()), HttpOnly: true,
+			Secure: s.secure, SameSite: http.SameSiteLaxMode,
 		})
 	}
 	w.Header().Set("Location", s.deps.Pages.Path(pagePath+o.share.Token))

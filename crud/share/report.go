@@ -100,8 +100,10 @@ func (s *reports) get(r *http.Request, a http.Handler, o visitorShare, p period)
 }
 
 // ask sends the two questions of a page as its share.
-func ask(ctx context.Context, r *http.Request, a http.Handler, o visitorShare, p period, now time.Time) (found report, err error) {
-	c := client.New(client.Config{URL: "http://api.invalid", Key: o.share.Key, HTTP: &http.Client{Transport: &client.Transport{Handler: a, For: r}}})
+func ask(ctx context.Context, r *http.Request, a http.Handler, o visitorShare, p period,
+	now time.Time) (found report, err error) {
+	c := client.New(client.Config{URL: "http://api.invalid", Key: o.share.Key,
+		HTTP: &http.Client{Transport: &client.Transport{Handler: a, For: r}}})
 	from, to := p.bounds(now)
 	body, err := json.Marshal(map[string]any{"queries": []any{map[string]any{
 		"metrics": frame.FunnelMetrics(), "from": from.Format(time.DateOnly), "to": to.Format(time.DateOnly),
@@ -111,14 +113,16 @@ func ask(ctx context.Context, r *http.Request, a http.Handler, o visitorShare, p
 		return found, fmt.Errorf("encode question: %w", err)
 	}
 	var overview frame.Answers
-	if _, err := c.Do(ctx, http.MethodPost, frame.QueryPath, http.Header{"Content-Type": {"application/json"}}, bytes.NewReader(body), &overview); err != nil {
+	if _, err := c.Do(ctx, http.MethodPost, frame.QueryPath, http.Header{"Content-Type": {"application/json"}},
+		bytes.NewReader(body), &overview); err != nil {
 		return found, fmt.Errorf("ask for metrics: %w", err)
 	}
 	if _, err := frame.BatchOf(overview, 1); err != nil {
 		return found, fmt.Errorf("ask for metrics: %w", err)
 	}
 	found.overview = overview.Data[0]
-	query := url.Values{"lead_magnet_id": {o.LeadMagnetID.String()}, "from": {from.Format(time.RFC3339)}, "to": {to.Format(time.RFC3339)}}
+	query := url.Values{"lead_magnet_id": {o.LeadMagnetID.String()}, "from": {from.Format(time.RFC3339)},
+		"to": {to.Format(time.RFC3339)}}
 	// A person waits for it, so it is not tried again.
 	var pages pagesReport
 	if _, err := c.Do(ctx, http.MethodGet, pagesPath+"?"+query.Encode(), nil, nil, &pages); err != nil {

@@ -120,7 +120,8 @@ const (
 // Register adds the operations, and mounts the page, which asks the API for its numbers.
 func (s *Shares) Register(a *api.API) {
 	api.Register(a, api.Operation{
-		ID: "create-share", Method: http.MethodPost, Path: path, Scope: auth.Write, Also: []auth.Scope{auth.Read}, Tag: tag, Status: 201, Secret: true,
+		ID: "create-share", Method: http.MethodPost, Path: path, Scope: auth.Write, Also: []auth.Scope{auth.Read},
+		Tag: tag, Status: 201, Secret: true,
 		Summary: "Create a link that shows the statistics of a lead magnet",
 		Description: "Anyone with the link can see the funnel, how far readers get, and readers by day, but nothing about individual people. The " +
 			"URL is shown only once, because its token is stored as a hash.",
@@ -128,7 +129,8 @@ func (s *Shares) Register(a *api.API) {
 	}, s.create)
 	api.Register(a, api.Operation{
 		ID: "list-shares", Method: http.MethodGet, Path: path, Scope: auth.Read, Tag: tag,
-		Summary: "List the links that show the statistics of a lead magnet, newest first", PerPage: api.PageSize{Default: 20, Max: 100},
+		Summary: "List the links that show the statistics of a lead magnet, newest first",
+		PerPage: api.PageSize{Default: 20, Max: 100},
 	}, s.list)
 	api.Register(a, api.Operation{
 		ID: "revoke-share", Method: http.MethodDelete, Path: path + "/{share_id}", Scope: auth.Write, Tag: tag, Status: 204,
@@ -157,12 +159,14 @@ func (s *Shares) create(ctx context.Context, in *createInput) (*api.Answer[NewSh
 	}
 	auth.RecordCreated(ctx, id)
 	made := auth.ShareOf(auth.NewShareToken(), s.keys()[0])
-	row := store.InsertShareParams{ID: id, AccountID: owner, LeadMagnetID: in.ID, Name: b.Name, TokenHash: made.TokenHash[:], KeyHash: made.KeyHash[:]}
+	row := store.InsertShareParams{ID: id, AccountID: owner, LeadMagnetID: in.ID, Name: b.Name,
+		TokenHash: made.TokenHash[:], KeyHash: made.KeyHash[:]}
 	if row.ExpiresAt, err = s.expiry(b.ExpiresAt); err != nil {
 		return nil, err
 	}
 	// Look first, so that no hash is computed for a lead magnet that is not there.
-	if err := s.deps.Postgres.AccountSnapshot(ctx, owner, func(tx pgx.Tx) error { return checkMagnet(ctx, tx, in.ID) }); err != nil {
+	if err := s.deps.Postgres.AccountSnapshot(ctx, owner,
+		func(tx pgx.Tx) error { return checkMagnet(ctx, tx, in.ID) }); err != nil {
 		return nil, fmt.Errorf("create share: %w", err)
 	}
 	if b.Password != nil {
@@ -175,7 +179,8 @@ func (s *Shares) create(ctx context.Context, in *createInput) (*api.Answer[NewSh
 	var created Share
 	err = s.deps.Postgres.Account(ctx, owner, func(tx pgx.Tx) error {
 		q := store.New(tx)
-		if _, err := q.TakeMagnet(ctx, in.ID); errors.Is(err, pgx.ErrNoRows) { // one at a time, so that two at once cannot pass the limit
+		if _, err := q.TakeMagnet(ctx, in.ID); errors.Is(err,
+			pgx.ErrNoRows) { // one at a time, so that two at once cannot pass the limit
 			return problem.Missing("lead magnet")
 		} else if err != nil {
 			return fmt.Errorf("take lead magnet: %w", err)
@@ -185,7 +190,8 @@ func (s *Shares) create(ctx context.Context, in *createInput) (*api.Answer[NewSh
 			return fmt.Errorf("count shares: %w", err)
 		}
 		if n >= maxShares {
-			return problem.New(problem.LimitReached, fmt.Sprintf("A lead magnet can have %d links that show its statistics: revoke some that are not used.", maxShares))
+			return problem.New(problem.LimitReached,
+				fmt.Sprintf("A lead magnet can have %d links that show its statistics: revoke some that are not used.", maxShares))
 		}
 		if err := q.InsertShare(ctx, row); err != nil {
 			return fmt.Errorf("insert share: %w", err)
@@ -198,8 +204,9 @@ func (s *Shares) create(ctx context.Context, in *createInput) (*api.Answer[NewSh
 		return nil, fmt.Errorf("create share: %w", err)
 	}
 	return api.OK(NewShare{
-		ID: id, LeadMagnetID: in.ID, URL: s.deps.Pages.URL(pagePath + made.Token), Name: b.Name, HasPassword: created.HasPassword,
-		ExpiresAt: created.ExpiresAt, CreatedAt: created.CreatedAt,
+		ID: id, LeadMagnetID: in.ID, URL: s.deps.Pages.URL(pagePath + made.Token), Name: b.Name,
+		HasPassword: created.HasPassword,
+		ExpiresAt:   created.ExpiresAt, CreatedAt: created.CreatedAt,
 	}), nil
 }
 
@@ -228,7 +235,8 @@ func checkMagnet(ctx context.Context, tx pgx.Tx, id uuid.UUID) error {
 
 func fromRow(row store.ListSharesRow) Share {
 	return Share{
-		ID: row.ID, LeadMagnetID: row.LeadMagnetID, Name: row.Name, HasPassword: row.HasPassword, ExpiresAt: api.OptionalTime(row.ExpiresAt),
+		ID: row.ID, LeadMagnetID: row.LeadMagnetID, Name: row.Name, HasPassword: row.HasPassword,
+		ExpiresAt: api.OptionalTime(row.ExpiresAt),
 		ViewCount: row.ViewCount, LastViewedAt: api.OptionalTime(row.LastViewedAt), CreatedAt: api.TimeOf(row.CreatedAt),
 	}
 }
@@ -249,7 +257,8 @@ func (s *Shares) list(ctx context.Context, in *listInput) (*api.Answer[api.Page[
 		if total, err = q.CountShares(ctx, in.ID); err != nil {
 			return err
 		}
-		rows, err := q.ListShares(ctx, store.ListSharesParams{LeadMagnetID: in.ID, RowOffset: in.Offset(), RowLimit: in.Limit()})
+		rows, err := q.ListShares(ctx, store.ListSharesParams{LeadMagnetID: in.ID,
+			RowOffset: in.Offset(), RowLimit: in.Limit()})
 		for _, row := range rows {
 			shares = append(shares, fromRow(row))
 		}

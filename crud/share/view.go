@@ -56,7 +56,9 @@ type viewData struct {
 
 // Clock is the time of the numbers as an element.
 func (d viewData) Clock() template.HTML {
-	return template.HTML(`<time datetime="` + template.HTMLEscapeString(d.Exact) + `" title="` + template.HTMLEscapeString(d.Exact) + `">` + template.HTMLEscapeString(d.AsOf) + `</time>`) //nolint:gosec // everything is escaped
+	return template.HTML(`<time datetime="` + template.HTMLEscapeString(d.Exact) + `" title="` +
+		template.HTMLEscapeString(d.Exact) + `">` + template.HTMLEscapeString(d.AsOf) +
+		`</time>`) //nolint:gosec // everything is escaped
 }
 
 type choice struct {
@@ -70,7 +72,8 @@ type tile struct{ Label, Metric, Text, Exact string }
 func (s *Shares) view(t *web.Texts, o visitorShare, r report, p period) viewData {
 	totals := r.overview.Totals
 	d := viewData{
-		Title: o.Title, Account: o.AccountName, Last: t.Say("share.last", "n", p.Days), Min: MinReaders, Few: totals.Number("people") < MinReaders,
+		Title: o.Title, Account: o.AccountName, Last: t.Say("share.last", "n", p.Days), Min: MinReaders,
+		Few:      totals.Number("people") < MinReaders,
 		Empty:    !totals.HasAny("people", "visitors", "submissions"),
 		AsOf:     t.Moment(r.overview.AsOf.UTC()),
 		Exact:    r.overview.AsOf.UTC().Format(time.RFC3339),
@@ -78,7 +81,8 @@ func (s *Shares) view(t *web.Texts, o visitorShare, r report, p period) viewData
 	}
 	d.Bots = r.overview.ExcludedBots
 	for _, one := range periods {
-		d.Periods = append(d.Periods, choice{t.Say("share.days", "n", one.Days), s.deps.Pages.Path(pagePath+o.share.Token) + "?days=" + strconv.Itoa(one.Days), one == p})
+		d.Periods = append(d.Periods, choice{t.Say("share.days", "n", one.Days), s.deps.Pages.Path(pagePath+o.share.Token) +
+			"?days=" + strconv.Itoa(one.Days), one == p})
 	}
 	f := frame.FunnelOf(totals, func(metric string) string { return t.Say(names[metric]) })
 	for _, step := range f.Steps {
@@ -134,8 +138,10 @@ func notes(t *web.Texts, f frame.Funnel) (list []string) {
 
 // chartWords are the keys of the words of charts.
 var chartWords = map[string]string{
-	"Table": "share.chart.table", "Step": "share.chart.step", "Count": "share.chart.count", "Of the step before": "share.chart.of_before", "Of all": "share.chart.of_all",
-	"Median time": "share.chart.median", "Time": "share.chart.time", "Page": "share.chart.page", "Reached": "share.chart.reached", "Stopped": "share.chart.stopped",
+	"Table": "share.chart.table", "Step": "share.chart.step", "Count": "share.chart.count",
+	"Of the step before": "share.chart.of_before", "Of all": "share.chart.of_all",
+	"Median time": "share.chart.median", "Time": "share.chart.time", "Page": "share.chart.page",
+	"Reached": "share.chart.reached", "Stopped": "share.chart.stopped",
 }
 
 func words(t *web.Texts) chart.Words {

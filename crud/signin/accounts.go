@@ -25,7 +25,8 @@ type accountsData struct {
 // chooseAccount shows the accounts of a person.
 func (s *Service) chooseAccount(w http.ResponseWriter, r *http.Request) error {
 	session := From(r.Context())
-	d := accountsData{CSRF: session.CSRF, Here: s.deps.Pages.Path(AccountsPath), Back: s.deps.Pages.Path(dashboardPath), Current: session.AccountID}
+	d := accountsData{CSRF: session.CSRF, Here: s.deps.Pages.Path(AccountsPath),
+		Back: s.deps.Pages.Path(dashboardPath), Current: session.AccountID}
 	var err error
 	if session.UserID != uuid.Nil {
 		if d.Accounts, err = store.New(s.deps.Postgres.Unscoped()).AccountsOfUser(r.Context(), session.UserID); err != nil {
@@ -48,7 +49,8 @@ func (s *Service) changeAccount(w http.ResponseWriter, r *http.Request) error {
 	}
 	// The session refers to the person's membership: Postgres refuses one of an account that is not
 	// theirs.
-	if err := s.deps.Postgres.Account(r.Context(), to, func(tx pgx.Tx) error { return in.begin(r.Context(), tx, auth.SignIn) }); err != nil {
+	if err := s.deps.Postgres.Account(r.Context(), to,
+		func(tx pgx.Tx) error { return in.begin(r.Context(), tx, auth.SignIn) }); err != nil {
 		if postgres.IsForeignKeyViolation(err) {
 			return web.Error(web.NotFound, web.Brand{}).Because(err)
 		}

@@ -82,7 +82,8 @@ func (s *Service) writeAsk(w http.ResponseWriter, r *http.Request, status int, d
 	d.CSRF = auth.SessionOf(s.ensureBrowser(w, r)).CSRF
 	d.Ask, d.Key, d.Insecure = s.deps.Pages.Path(signInPath), s.deps.Pages.Path(signInPath+"/key"), !s.secure
 	if s.provider != nil {
-		d.OpenID, d.Provider = s.deps.Pages.Path(openIDPath)+"?"+url.Values{"next": {d.Next}}.Encode(), s.provider.config.OpenIDName
+		d.OpenID, d.Provider = s.deps.Pages.Path(openIDPath)+"?"+url.Values{"next": {d.Next}}.Encode(),
+			s.provider.config.OpenIDName
 	}
 	title := s.say(r, "signin.title")
 	if d.Wrong != "" || d.WrongKey != "" {
@@ -146,13 +147,15 @@ func (s *Service) ask(w http.ResponseWriter, r *http.Request) error {
 	typed, next := strings.TrimSpace(r.PostForm.Get("email")), nextOf(r.PostForm.Get("next"))
 	address, err := email.Parse(typed)
 	if err != nil {
-		return s.writeAsk(w, r, http.StatusUnprocessableEntity, askData{Next: next, Email: typed, Wrong: s.say(r, "signin.email.wrong")})
+		return s.writeAsk(w, r, http.StatusUnprocessableEntity,
+			askData{Next: next, Email: typed, Wrong: s.say(r, "signin.email.wrong")})
 	}
 	if err := s.take(r); err != nil {
 		return err
 	}
 	if !s.deps.Mail.Reaches(r.Context(), address.Text) {
-		return s.writeAsk(w, r, http.StatusUnprocessableEntity, askData{Next: next, Email: typed, Wrong: s.say(r, "signin.email.utf8")})
+		return s.writeAsk(w, r, http.StatusUnprocessableEntity,
+			askData{Next: next, Email: typed, Wrong: s.say(r, "signin.email.utf8")})
 	}
 	if err := s.takeMail(r.Context(), address); err != nil {
 		return err
@@ -181,7 +184,8 @@ func (s *Service) takeMail(ctx context.Context, a email.Address) error {
 
 // request stores that a browser wants to sign in with an address, and has the mail sent if it is a
 // user's. The mail is in the language of the user's account, or else in the given one.
-func (s *Service) request(ctx context.Context, address email.Address, browser, next string, language locale.Language) (proof.Secrets, error) {
+func (s *Service) request(ctx context.Context, address email.Address, browser, next string,
+	language locale.Language) (proof.Secrets, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return proof.Secrets{}, fmt.Errorf("make id: %w", err)
@@ -194,7 +198,8 @@ func (s *Service) request(ctx context.Context, address email.Address, browser, n
 			return fmt.Errorf("find user: %w", err)
 		}
 		p := store.InsertSignInParams{
-			ID: id, Email: address.Text, BrowserHash: proof.Hash(browser), PageHash: proof.Hash(secrets.Page), LinkHash: proof.Hash(secrets.Link),
+			ID: id, Email: address.Text, BrowserHash: proof.Hash(browser), PageHash: proof.Hash(secrets.Page),
+			LinkHash: proof.Hash(secrets.Link),
 			CodeHash: proof.CodeHash(secrets.Page, secrets.Code), Next: next, Lasts: interval(lasts),
 		}
 		if err == nil {
@@ -204,7 +209,8 @@ func (s *Service) request(ctx context.Context, address email.Address, browser, n
 		if err := q.InsertSignIn(ctx, p); err != nil {
 			return fmt.Errorf("store sign-in: %w", err)
 		}
-		return s.mail(ctx, tx, recipient{account: u.AccountID, user: u.ID, typed: address.Text, stored: u.Email, language: language}, secrets, time.Now().Add(lasts))
+		return s.mail(ctx, tx, recipient{account: u.AccountID, user: u.ID, typed: address.Text, stored: u.Email,
+			language: language}, secrets, time.Now().Add(lasts))
 	})
 	return secrets, err
 }
@@ -217,7 +223,8 @@ type recipient struct {
 }
 
 func (s *Service) mail(ctx context.Context, tx pgx.Tx, to recipient, secrets proof.Secrets, until time.Time) error {
-	m := mail.Message{Kind: mail.KindSignIn, AccountID: to.account, To: to.stored, URL: s.deps.Pages.URL(linkPath(secrets.Link)), Code: secrets.Code, ExpiresAt: until, Language: to.language}
+	m := mail.Message{Kind: mail.KindSignIn, AccountID: to.account, To: to.stored,
+		URL: s.deps.Pages.URL(linkPath(secrets.Link)), Code: secrets.Code, ExpiresAt: until, Language: to.language}
 	if to.user == uuid.Nil {
 		m.AccountID, m.To, m.Void = uuid.New(), to.typed, true
 	}

@@ -66,7 +66,8 @@ func (n newSession) begin(ctx context.Context, tx pgx.Tx, action auth.AuditActio
 	if n.KeyID != nil {
 		caller.KeyID = *n.KeyID
 	}
-	return auth.WriteAudit(ctx, tx, auth.AuditEntry{Action: action, Object: n.ID, Caller: caller, RequestID: api.RequestID(ctx)})
+	return auth.WriteAudit(ctx, tx, auth.AuditEntry{Action: action, Object: n.ID, Caller: caller,
+		RequestID: api.RequestID(ctx)})
 }
 
 // enter gives the browser its session, ends the one that it had, and leads on.

@@ -38,7 +38,8 @@ func trustworthy(site *url.URL) bool {
 
 // setCookie sets a cookie of the whole site; an empty value deletes it.
 func setCookie(w http.ResponseWriter, name, value string, lasts time.Duration) {
-	c := &http.Cookie{Name: name, Value: value, Path: "/", Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: int(lasts.Seconds())}
+	c := &http.Cookie{Name: name, Value: value, Path: "/", Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		MaxAge: int(lasts.Seconds())}
 	if value == "" {
 		c.MaxAge = -1
 	}
@@ -55,10 +56,12 @@ const (
 // page for anything else.
 func nextOf(text string) string {
 	u, err := url.ParseRequestURI(text)
-	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || path.Clean(u.Path) != u.Path || strings.ContainsAny(u.Path, "\\\r\n\t") {
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || path.Clean(u.Path) != u.Path ||
+		strings.ContainsAny(u.Path, "\\\r\n\t") {
 		return dashboardPath
 	}
-	if u.Path != dashboardPath && !strings.HasPrefix(u.Path, dashboardPath+"/") || strings.HasPrefix(u.Path, signInPath) || strings.HasPrefix(u.Path, signOutPath) {
+	if u.Path != dashboardPath && !strings.HasPrefix(u.Path, dashboardPath+"/") || strings.HasPrefix(u.Path, signInPath) ||
+		strings.HasPrefix(u.Path, signOutPath) {
 		return dashboardPath
 	}
 	next := url.URL{Path: u.Path, RawQuery: u.RawQuery}
@@ -68,6 +71,7 @@ func nextOf(text string) string {
 // redirect leads to a path of the site.
 func (s *Service) redirect(w http.ResponseWriter, r *http.Request, path string) error {
 	w.Header().Set("Cache-Control", "no-store")
-	http.Redirect(w, r, s.deps.Pages.Path(path), http.StatusSeeOther) //nolint:gosec // a path of the dashboard: nextOf lets nothing else pass
+	http.Redirect(w, r, s.deps.Pages.Path(path),
+		http.StatusSeeOther) //nolint:gosec // a path of the dashboard: nextOf lets nothing else pass
 	return nil
 }

@@ -122,7 +122,8 @@ func (l *logged) String() string {
 
 func start(t *testing.T, change ...func(*signin.Config)) *fixture {
 	t.Helper()
-	f := &fixture{db: enginetest.MigratedPostgres(t), mails: &mailbox{}, logged: &logged{}, handled: make(chan url.Values, 10)}
+	f := &fixture{db: enginetest.MigratedPostgres(t), mails: &mailbox{}, logged: &logged{},
+		handled: make(chan url.Values, 10)}
 	var err error
 	f.accounts, f.users = account.New(f.db), user.NewUsers(f.db)
 	f.account, err = f.accounts.Create(t.Context(), "Acme Ltd", account.Team)
@@ -154,7 +155,8 @@ func (f *fixture) serve(t *testing.T, change ...func(*signin.Config)) {
 	addresses, err := clientaddr.Config{TrustedProxies: []string{"127.0.0.1"}}.Finder()
 	require.NoError(t, err)
 	limiter := ratelimit.NewVisitors(f.db, tokens)
-	service, err := signin.New(f.config, signin.Deps{Postgres: f.db, Tokens: tokens, Pages: pages, Mail: f.mails, Limiter: limiter, Addresses: addresses, Log: log})
+	service, err := signin.New(f.config, signin.Deps{Postgres: f.db, Tokens: tokens, Pages: pages, Mail: f.mails,
+		Limiter: limiter, Addresses: addresses, Log: log})
 	require.NoError(t, err)
 	a := api.New(api.Deps{Verifier: auth.NewVerifier(f.db, log), Log: log})
 	service.Register(a)
@@ -176,16 +178,17 @@ func (f *fixture) serve(t *testing.T, change ...func(*signin.Config)) {
 		http.Redirect(w, r, "/dashboard/settings?saved", http.StatusSeeOther)
 		return nil
 	}))
-	pages.MountTransfer(a, "POST /dashboard/new", web.Transfer{MaxBytes: 1 << 20, Timeout: testTimeout}, service.Require(func(w http.ResponseWriter, r *http.Request) error {
-		if err := r.ParseMultipartForm(1 << 20); err != nil {
-			return err
-		}
-		taken := url.Values(r.MultipartForm.Value)
-		taken.Set("file", r.MultipartForm.File["file"][0].Filename)
-		f.handled <- taken
-		http.Redirect(w, r, "/dashboard/settings?saved", http.StatusSeeOther)
-		return nil
-	}))
+	pages.MountTransfer(a, "POST /dashboard/new", web.Transfer{MaxBytes: 1 << 20, Timeout: testTimeout},
+		service.Require(func(w http.ResponseWriter, r *http.Request) error {
+			if err := r.ParseMultipartForm(1 << 20); err != nil {
+				return err
+			}
+			taken := url.Values(r.MultipartForm.Value)
+			taken.Set("file", r.MultipartForm.File["file"][0].Filename)
+			f.handled <- taken
+			http.Redirect(w, r, "/dashboard/settings?saved", http.StatusSeeOther)
+			return nil
+		}))
 	server := httptest.NewServer(a)
 	t.Cleanup(server.Close)
 	f.url = server.URL
@@ -217,7 +220,8 @@ func (f *fixture) browser() *browser {
 func (b *browser) send(t *testing.T, method, path string, form url.Values, header ...string) reply {
 	t.Helper()
 	if form != nil {
-		header = append([]string{"Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin"}, header...)
+		header = append([]string{"Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin"},
+			header...)
 	}
 	return b.do(t, method, path, form.Encode(), header...)
 }
@@ -250,14 +254,18 @@ func (b *browser) do(t *testing.T, method, path, body string, header ...string) 
 	for i := 0; i < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
 	}
-	res, err := (&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(req)
+	res, err := (&http.Client{CheckRedirect: func(*http.Request,
+		[]*http.Request) error {
+		return http.ErrUseLastResponse
+	}}).Do(req)
 	require.NoError(t, err)
 	defer func() { _ = res.Body.Close() }()
 	text, err := io.ReadAll(res.Body)
 	require.NoError(t, err)
 	for _, c := range res.Cookies() {
 		require.True(t, strings.HasPrefix(c.Name, "__Host-"), c.Name)
-		require.True(t, c.Secure && c.HttpOnly && c.Path == "/" && c.Domain == "" && c.SameSite == http.SameSiteLaxMode, c.String())
+		require.True(t, c.Secure && c.HttpOnly && c.Path == "/" && c.Domain == "" &&
+			c.SameSite == http.SameSiteLaxMode, c.String())
 		if c.MaxAge < 0 {
 			delete(b.cookies, c.Name)
 		} else {

@@ -25,7 +25,8 @@ func (forgetJob) Kind() string { return "forget-sign-ins" }
 func Forget(q *queue.Queue, db *postgres.Pool) error {
 	err := queue.Register(q, river.WorkFunc(func(ctx context.Context, _ *river.Job[forgetJob]) error {
 		rows := store.New(db.Unscoped())
-		return errors.Join(rows.ForgetSignIns(ctx), rows.ForgetUserSessions(ctx), rows.ForgetInvitations(ctx), rows.ForgetOpenIDRequests(ctx))
+		return errors.Join(rows.ForgetSignIns(ctx), rows.ForgetUserSessions(ctx), rows.ForgetInvitations(ctx),
+			rows.ForgetOpenIDRequests(ctx))
 	}))
 	if err != nil {
 		return err

@@ -68,7 +68,8 @@ func (s *Service) find(r *http.Request) (Session, bool, error) {
 	if !ok {
 		return Session{}, false, nil
 	}
-	row, err := store.New(s.deps.Postgres.Unscoped()).LookUpSession(r.Context(), store.LookUpSessionParams{CookieHash: secrets.CookieHash[:]})
+	row, err := store.New(s.deps.Postgres.Unscoped()).LookUpSession(r.Context(),
+		store.LookUpSessionParams{CookieHash: secrets.CookieHash[:]})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Session{}, false, nil
 	}
@@ -150,7 +151,8 @@ func (s *Service) signedOut(w http.ResponseWriter, r *http.Request) error {
 	next := nextOf(r.URL.RequestURI())
 	query := url.Values{}
 	if !safe(r) {
-		if shown, err := s.showTyped(w, r, http.StatusUnauthorized, "signin.typed.out", s.signInFor(cameFrom(r))); shown || err != nil {
+		if shown, err := s.showTyped(w, r, http.StatusUnauthorized, "signin.typed.out", s.signInFor(cameFrom(r))); shown ||
+			err != nil {
 			return err
 		}
 		next = dashboardPath

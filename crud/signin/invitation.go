@@ -26,9 +26,11 @@ func (s *Service) invited(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.write(w, r, http.StatusOK, "invitation.html", web.Page{Title: s.say(r, "signin.invitation", "account", row.AccountName), Data: invitationData{
-		Here: s.deps.Pages.Path(user.InvitationPath + r.PathValue("secret")), Account: row.AccountName, Email: row.Email, Role: row.Role,
-	}})
+	return s.write(w, r, http.StatusOK, "invitation.html",
+		web.Page{Title: s.say(r, "signin.invitation", "account", row.AccountName), Data: invitationData{
+			Here: s.deps.Pages.Path(user.InvitationPath + r.PathValue("secret")), Account: row.AccountName,
+			Email: row.Email, Role: row.Role,
+		}})
 }
 
 func (s *Service) invitation(r *http.Request) (row store.InvitationBySecretRow, err error) {
@@ -61,7 +63,8 @@ func (s *Service) join(w http.ResponseWriter, r *http.Request) error {
 	var in newSession
 	err = s.deps.Postgres.Transaction(r.Context(), func(tx pgx.Tx) error {
 		q := store.New(tx)
-		taken, err := q.TakeInvitation(r.Context(), store.TakeInvitationParams{ID: row.ID, SecretHash: proof.Hash(r.PathValue("secret"))})
+		taken, err := q.TakeInvitation(r.Context(), store.TakeInvitationParams{ID: row.ID,
+			SecretHash: proof.Hash(r.PathValue("secret"))})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return web.Error(web.InvitationGone, web.Brand{})
 		}
@@ -72,7 +75,8 @@ func (s *Service) join(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		if err := q.JoinAccount(r.Context(), store.JoinAccountParams{AccountID: taken.AccountID, UserID: id, Role: taken.Role}); err != nil {
+		if err := q.JoinAccount(r.Context(), store.JoinAccountParams{AccountID: taken.AccountID, UserID: id,
+			Role: taken.Role}); err != nil {
 			return fmt.Errorf("join account: %w", err)
 		}
 		if in, err = makeSession(r, holder{account: taken.AccountID, user: &id}, byInvitation); err != nil {

@@ -107,7 +107,8 @@ func NewLink(ctx context.Context, db *postgres.Pool, l Link) (path string, err e
 			return err
 		}
 		return q.InsertSignIn(ctx, store.InsertSignInParams{
-			ID: id, UserID: &l.User, LinkHash: proof.Hash(secret), CodeHash: []byte{}, Next: dashboardPath, Lasts: interval(l.Lasts),
+			ID: id, UserID: &l.User, LinkHash: proof.Hash(secret), CodeHash: []byte{},
+			Next: dashboardPath, Lasts: interval(l.Lasts),
 		})
 	})
 	if err != nil {
@@ -140,7 +141,8 @@ func (s *Service) once(w http.ResponseWriter, r *http.Request) error {
 		} else if found {
 			return s.redirect(w, r, row.Next)
 		}
-		return s.write(w, r, http.StatusGone, "link.html", web.Page{Title: s.say(r, "signin.title"), Data: linkData{Back: s.deps.Pages.Path(signInPath), State: stateUsed}})
+		return s.write(w, r, http.StatusGone, "link.html", web.Page{Title: s.say(r, "signin.title"),
+			Data: linkData{Back: s.deps.Pages.Path(signInPath), State: stateUsed}})
 	}
 	if err != nil {
 		return err

@@ -61,14 +61,16 @@ func (s *Service) toProvider(w http.ResponseWriter, r *http.Request) error {
 		return fmt.Errorf("seal request: %w", err)
 	}
 	err = store.New(s.deps.Postgres.Unscoped()).InsertOpenIDRequest(r.Context(), store.InsertOpenIDRequestParams{
-		StateHash: hash, BrowserHash: proof.Hash(s.ensureBrowser(w, r)), SecretsSealed: sealed, Next: nextOf(r.URL.Query().Get("next")), Lasts: interval(openIDLasts),
+		StateHash: hash, BrowserHash: proof.Hash(s.ensureBrowser(w, r)), SecretsSealed: sealed,
+		Next: nextOf(r.URL.Query().Get("next")), Lasts: interval(openIDLasts),
 	})
 	if err != nil {
 		return fmt.Errorf("store request: %w", err)
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Referrer-Policy", "no-referrer")
-	http.Redirect(w, r, found.oauth.AuthCodeURL(state, oidc.Nonce(secrets.Nonce), oauth2.S256ChallengeOption(secrets.Verifier)), http.StatusSeeOther)
+	http.Redirect(w, r, found.oauth.AuthCodeURL(state, oidc.Nonce(secrets.Nonce),
+		oauth2.S256ChallengeOption(secrets.Verifier)), http.StatusSeeOther)
 	return nil
 }
 
@@ -114,7 +116,8 @@ func (s *Service) fromProvider(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	err = s.deps.Postgres.Account(r.Context(), account, func(tx pgx.Tx) error { return in.begin(r.Context(), tx, auth.SignIn) })
+	err = s.deps.Postgres.Account(r.Context(), account,
+		func(tx pgx.Tx) error { return in.begin(r.Context(), tx, auth.SignIn) })
 	if err != nil {
 		return err
 	}
@@ -149,7 +152,8 @@ func (s *Service) providerFailed(w http.ResponseWriter, r *http.Request, next st
 		return err
 	}
 	s.deps.Log.Warn("signing in by OpenID Connect failed", "error", err)
-	return s.writeAsk(w, r, http.StatusBadRequest, askData{Next: next, Alert: s.say(r, "signin.openid.failed", "provider", s.provider.config.OpenIDName)})
+	return s.writeAsk(w, r, http.StatusBadRequest,
+		askData{Next: next, Alert: s.say(r, "signin.openid.failed", "provider", s.provider.config.OpenIDName)})
 }
 
 // errStranger is the error of someone who is in no account, and is not invited.
@@ -205,7 +209,8 @@ func (s *Service) link(ctx context.Context, tx pgx.Tx, who person) (id uuid.UUID
 		joins = append(joins, store.JoinAccountParams{AccountID: i.AccountID, Role: i.Role})
 	}
 	if isNew && len(joins) == 0 && s.provider.config.OpenIDAccount != "" {
-		joins = append(joins, store.JoinAccountParams{AccountID: uuid.MustParse(s.provider.config.OpenIDAccount), Role: string(auth.Analyst)})
+		joins = append(joins, store.JoinAccountParams{AccountID: uuid.MustParse(s.provider.config.OpenIDAccount),
+			Role: string(auth.Analyst)})
 	}
 	if isNew && len(joins) == 0 {
 		return id, errStranger
@@ -220,12 +225,14 @@ func (s *Service) link(ctx context.Context, tx pgx.Tx, who person) (id uuid.UUID
 		if err := q.JoinAccount(ctx, j); err != nil {
 			return id, fmt.Errorf("join account: %w", err)
 		}
-		joined := auth.AuditEntry{Action: auth.AcceptInvitation, Object: id, Caller: auth.Identity{AccountID: j.AccountID, UserID: id}, RequestID: api.RequestID(ctx)}
+		joined := auth.AuditEntry{Action: auth.AcceptInvitation, Object: id, Caller: auth.Identity{AccountID: j.AccountID,
+			UserID: id}, RequestID: api.RequestID(ctx)}
 		if err := auth.WriteAudit(ctx, tx, joined); err != nil {
 			return id, err
 		}
 	}
-	if err := q.LinkIdentity(ctx, store.LinkIdentityParams{Issuer: who.issuer, Subject: who.subject, UserID: id}); err != nil {
+	if err := q.LinkIdentity(ctx, store.LinkIdentityParams{Issuer: who.issuer,
+		Subject: who.subject, UserID: id}); err != nil {
 		return id, fmt.Errorf("link identity: %w", err)
 	}
 	return id, nil

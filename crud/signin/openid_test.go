@@ -54,7 +54,8 @@ func newIssuer(t *testing.T) *issuer {
 	}
 	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
 		body := map[string]any{
-			"issuer": p.url, "authorization_endpoint": p.url + "/authorize", "token_endpoint": p.url + "/token", "jwks_uri": p.url + "/keys",
+			"issuer": p.url, "authorization_endpoint": p.url + "/authorize", "token_endpoint": p.url + "/token",
+			"jwks_uri":          p.url + "/keys",
 			"userinfo_endpoint": p.url + "/userinfo", "id_token_signing_alg_values_supported": []string{"RS256"},
 		}
 		p.mu.Lock()
@@ -64,7 +65,8 @@ func newIssuer(t *testing.T) *issuer {
 	})
 	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, map[string]any{"keys": []any{map[string]any{
-			"kty": "RSA", "use": "sig", "alg": "RS256", "kid": "1", "n": encode(key.N.Bytes()), "e": encode(big.NewInt(int64(key.E)).Bytes()),
+			"kty": "RSA", "use": "sig", "alg": "RS256", "kid": "1", "n": encode(key.N.Bytes()),
+			"e": encode(big.NewInt(int64(key.E)).Bytes()),
 		}}})
 	})
 	mux.HandleFunc("POST /token", func(w http.ResponseWriter, r *http.Request) {
@@ -88,7 +90,8 @@ func newIssuer(t *testing.T) *issuer {
 		}
 		delete(p.challenges, code)
 		c := map[string]any{
-			"iss": p.url, "aud": client, "sub": "subject", "nonce": p.nonces[code], "iat": time.Now().Unix(), "exp": time.Now().Add(time.Minute).Unix(),
+			"iss": p.url, "aud": client, "sub": "subject", "nonce": p.nonces[code], "iat": time.Now().Unix(),
+			"exp":   time.Now().Add(time.Minute).Unix(),
 			"email": "owner@example.com", "email_verified": true,
 		}
 		maps.Copy(c, p.claims)
@@ -229,7 +232,8 @@ func TestWhoseAddressesCount(t *testing.T) {
 		{"null, and trusted", true, nil, none, "owner@example.com", untrue, "email_verified is not true"},
 		{"a number, and trusted", true, 1, none, "owner@example.com", untrue, "email_verified is not true"},
 		{"True, and trusted", true, "True", none, "owner@example.com", untrue, "email_verified is not true"},
-		{"an object, and trusted", true, map[string]any{"true": true}, none, "owner@example.com", untrue, "email_verified is not true"},
+		{"an object, and trusted", true, map[string]any{"true": true}, none, "owner@example.com", untrue,
+			"email_verified is not true"},
 		{"claimed about the user", false, none, true, "owner@example.com", "", ""},
 		{"denied about the user", false, none, false, "owner@example.com", untrue, "email_verified is not true"},
 		{"no address, and trusted", true, none, none, "", "no claim email.", "claim email is missing"},
@@ -283,7 +287,8 @@ func TestNewPeopleByOpenID(t *testing.T) {
 	require.Equal(t, 201, status)
 	require.Equal(t, 303, b.visit(t, p).status)
 	require.True(t, b.signedIn(t))
-	require.Equal(t, "editor", one[string](t, f, "SELECT role FROM memberships JOIN users ON id = user_id WHERE email_key = 'ada@example.com'"))
+	require.Equal(t, "editor",
+		one[string](t, f, "SELECT role FROM memberships JOIN users ON id = user_id WHERE email_key = 'ada@example.com'"))
 	require.Zero(t, one[int](t, f, "SELECT count(*) FROM invitations"))
 	// Who was removed does not come back.
 	f.exec(t, "DELETE FROM memberships USING users WHERE id = user_id AND email_key = 'ada@example.com'")
@@ -295,7 +300,8 @@ func TestNewPeopleByOpenID(t *testing.T) {
 	open.says(map[string]any{"sub": "bob", "email": "bob@example.com"})
 	bob := g2.browser()
 	require.Equal(t, 303, bob.visit(t, open).status)
-	require.Equal(t, "analyst", one[string](t, g2, "SELECT role FROM memberships JOIN users ON id = user_id WHERE email_key = 'bob@example.com'"))
+	require.Equal(t, "analyst",
+		one[string](t, g2, "SELECT role FROM memberships JOIN users ON id = user_id WHERE email_key = 'bob@example.com'"))
 }
 
 // What is not of this provider, for this client, for this request, in time, and signed, signs no
@@ -372,7 +378,8 @@ func TestOpenIDIsNotFooled(t *testing.T) {
 	back = p.agree(t, b.leave(t))
 	r = b.get(t, callback+url.Values{"error": {"access_denied"}, "state": back["state"]}.Encode())
 	refused("refused there", b, r)
-	require.Contains(t, r.body, `name="next" value="/dashboard/live"`, "the next try leads to the screen that was asked for")
+	require.Contains(t, r.body, `name="next" value="/dashboard/live"`,
+		"the next try leads to the screen that was asked for")
 }
 
 // A token counts only if the provider's key has signed it, and each answer of a provider only once
@@ -441,7 +448,9 @@ func TestOpenIDTokensAreSigned(t *testing.T) {
 
 	// Mix-up: an error and an issuer that is nearly ours are no better than a code.
 	for name, change := range map[string]url.Values{
-		"an error of another issuer": {"error": {"access_denied"}, "iss": {evil.url}}, "nearly the issuer": {"iss": {p.url + "/"}}, "two issuers": {"iss": {evil.url, p.url}}, "no code": {"code": {""}},
+		"an error of another issuer": {"error": {"access_denied"}, "iss": {evil.url}},
+		"nearly the issuer":          {"iss": {p.url + "/"}},
+		"two issuers":                {"iss": {evil.url, p.url}}, "no code": {"code": {""}},
 	} {
 		b = f.browser()
 		back = p.agree(t, b.leave(t))

@@ -41,7 +41,8 @@ func endSessions(ctx context.Context, tx pgx.Tx, session Session, everywhere boo
 	}
 	for _, one := range ended {
 		caller := auth.Identity{AccountID: one.AccountID, SessionID: session.ID, UserID: session.UserID, KeyID: session.KeyID}
-		if err := auth.WriteAudit(ctx, tx, auth.AuditEntry{Action: auth.SignOut, Object: one.ID, Caller: caller, RequestID: api.RequestID(ctx)}); err != nil {
+		if err := auth.WriteAudit(ctx, tx, auth.AuditEntry{Action: auth.SignOut, Object: one.ID, Caller: caller,
+			RequestID: api.RequestID(ctx)}); err != nil {
 			return err
 		}
 	}

@@ -30,7 +30,8 @@ func TestRoles(t *testing.T) {
 		require.NoError(t, err)
 		b := f.browser()
 		b.signIn(t, address)
-		for i, request := range []string{"GET /api/v1/account", "PATCH /api/v1/account", "GET /api/v1/keys", "GET /api/v1/users", "GET /api/v1/sessions"} {
+		for i, request := range []string{"GET /api/v1/account", "PATCH /api/v1/account", "GET /api/v1/keys",
+			"GET /api/v1/users", "GET /api/v1/sessions"} {
 			method, path, _ := strings.Cut(request, " ")
 			body := map[bool]string{true: `{"brand_color":"#112233"}`}[method == "PATCH"]
 			status, _ := f.api(t, b.key(t), method, path, body)
@@ -146,7 +147,8 @@ func TestTwoOwnersLeaveOne(t *testing.T) {
 	require.NoError(t, err)
 	statuses, failures := make(chan int, 2), make(chan error, 2)
 	for _, id := range []uuid.UUID{f.owner, second} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, f.url+"/api/v1/users/"+id.String(), http.NoBody)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete,
+			f.url+"/api/v1/users/"+id.String(), http.NoBody)
 		require.NoError(t, err)
 		req.Header.Set("Authorization", "Bearer "+key.Text)
 		go func() {
@@ -180,7 +182,8 @@ func TestSessionsAreListedAndEnded(t *testing.T) {
 	require.Equal(t, []string{"editor@example.com", "owner@example.com"}, ids(owner.key(t)))
 	require.Equal(t, []string{"editor@example.com"}, ids(editor.key(t)))
 	of := func(email string) string {
-		return "/api/v1/sessions/" + one[string](t, f, "SELECT s.id::text FROM user_sessions s JOIN users u ON u.id = s.user_id WHERE u.email_key = $1", email)
+		return "/api/v1/sessions/" + one[string](t, f,
+			"SELECT s.id::text FROM user_sessions s JOIN users u ON u.id = s.user_id WHERE u.email_key = $1", email)
 	}
 	status, _ := f.api(t, editor.key(t), "DELETE", of("owner@example.com"), "")
 	require.Equal(t, 404, status)
@@ -221,15 +224,19 @@ func TestAccountsAreApart(t *testing.T) {
 	page := two.get(t, "/dashboard/sign-in/account")
 	require.Contains(t, page.body, "Acme Ltd")
 	require.Contains(t, page.body, "Other")
-	target := map[string]string{f.account.String(): other.String(), other.String(): f.account.String()}[one[string](t, f, "SELECT account_id::text FROM user_sessions WHERE user_id = $1", both)]
-	require.Equal(t, 303, two.send(t, "POST", "/dashboard/sign-in/account", url.Values{"csrf": {csrf(t, page)}, "account": {target}}).status)
+	target := map[string]string{f.account.String(): other.String(),
+		other.String(): f.account.String()}[one[string](t, f, "SELECT account_id::text FROM user_sessions WHERE user_id = $1",
+		both)]
+	require.Equal(t, 303, two.send(t, "POST", "/dashboard/sign-in/account",
+		url.Values{"csrf": {csrf(t, page)}, "account": {target}}).status)
 	require.NotEqual(t, before, two.cookies[cookieName])
 	_, object := f.api(t, two.key(t), "GET", "/api/v1/account", "")
 	require.Equal(t, target, object["id"])
 	third, err := f.accounts.Create(t.Context(), "Third", account.Free)
 	require.NoError(t, err)
 	page = two.get(t, "/dashboard/sign-in/account")
-	require.Equal(t, 404, two.send(t, "POST", "/dashboard/sign-in/account", url.Values{"csrf": {csrf(t, page)}, "account": {third.String()}}).status)
+	require.Equal(t, 404, two.send(t, "POST", "/dashboard/sign-in/account",
+		url.Values{"csrf": {csrf(t, page)}, "account": {third.String()}}).status)
 	require.True(t, two.signedIn(t))
 
 	// Removing someone from one account leaves the other alone.
@@ -273,7 +280,8 @@ func TestOwnWeeklyReport(t *testing.T) {
 	owner.signIn(t, "owner@example.com")
 	analyst.signIn(t, "analyst@example.com")
 	path := func(email string) string {
-		return "/api/v1/users/" + one[string](t, f, "SELECT id::text FROM users WHERE email_key = $1", email) + "/weekly-report"
+		return "/api/v1/users/" + one[string](t, f, "SELECT id::text FROM users WHERE email_key = $1", email) +
+			"/weekly-report"
 	}
 	enabled := func(key, email string) any {
 		status, report := f.api(t, key, "GET", path(email), "")
@@ -287,7 +295,8 @@ func TestOwnWeeklyReport(t *testing.T) {
 	require.Equal(t, 200, status)
 	require.Equal(t, true, report["enabled"])
 	for _, method := range []string{"GET", "PUT"} {
-		status, _ = f.api(t, analyst.key(t), method, path("owner@example.com"), map[bool]string{true: `{"enabled":false}`}[method == "PUT"])
+		status, _ = f.api(t, analyst.key(t), method, path("owner@example.com"),
+			map[bool]string{true: `{"enabled":false}`}[method == "PUT"])
 		require.Equal(t, 404, status)
 	}
 	require.Equal(t, true, enabled(owner.key(t), "owner@example.com"))

@@ -34,14 +34,18 @@ func (c Config) Validate() error {
 		return nil
 	}
 	var errs []error
-	if u, err := url.Parse(c.OpenIDIssuer); err != nil || u.Host == "" || !trustworthy(u) || u.RawQuery != "" || u.Fragment != "" {
-		errs = append(errs, config.Invalid("--openid-issuer", "is not a full https URL", "write it exactly as the provider's discovery document has it"))
+	if u, err := url.Parse(c.OpenIDIssuer); err != nil || u.Host == "" || !trustworthy(u) ||
+		u.RawQuery != "" || u.Fragment != "" {
+		errs = append(errs, config.Invalid("--openid-issuer", "is not a full https URL",
+			"write it exactly as the provider's discovery document has it"))
 	}
 	if c.OpenIDClientID == "" {
-		errs = append(errs, config.Invalid("--openid-client-id", "is missing", "give the id of this installation at the provider"))
+		errs = append(errs, config.Invalid("--openid-client-id", "is missing",
+			"give the id of this installation at the provider"))
 	}
 	if c.OpenIDAccount != "" && uuid.Validate(c.OpenIDAccount) != nil {
-		errs = append(errs, config.Invalid("--openid-account", "is not the id of an account", "give one that `lodestone account list` shows, or leave it out"))
+		errs = append(errs, config.Invalid("--openid-account", "is not the id of an account",
+			"give one that `lodestone account list` shows, or leave it out"))
 	}
 	return errors.Join(errs...)
 }
@@ -72,7 +76,8 @@ func newProvider(c Config, redirect string) *provider {
 	if c.OpenIDIssuer == "" {
 		return nil
 	}
-	return &provider{config: c, redirect: redirect, client: &http.Client{Timeout: providerTimeout, Transport: certificate.DefaultHTTP()}}
+	return &provider{config: c, redirect: redirect, client: &http.Client{Timeout: providerTimeout,
+		Transport: certificate.DefaultHTTP()}}
 }
 
 // errProvider says that the provider cannot be reached, or answers nonsense.
@@ -99,7 +104,8 @@ func (p *provider) discover(ctx context.Context) (*discovery, error) {
 	p.found = &discovery{
 		Provider: found, named: more.Named, tokens: found.Verifier(&oidc.Config{ClientID: p.config.OpenIDClientID}),
 		oauth: oauth2.Config{
-			ClientID: p.config.OpenIDClientID, ClientSecret: p.config.OpenIDClientSecret, Endpoint: found.Endpoint(), RedirectURL: p.redirect,
+			ClientID: p.config.OpenIDClientID, ClientSecret: p.config.OpenIDClientSecret,
+			Endpoint: found.Endpoint(), RedirectURL: p.redirect,
 			Scopes: []string{oidc.ScopeOpenID, "email"},
 		},
 	}
@@ -220,7 +226,8 @@ func (p *provider) redeem(ctx context.Context, code string, secrets requestSecre
 }
 
 // ask asks the provider about a user; nothing is known if it has no such endpoint.
-func (p *provider) ask(ctx context.Context, found *discovery, token *oauth2.Token, subject string) (c claims, err error) {
+func (p *provider) ask(ctx context.Context, found *discovery, token *oauth2.Token,
+	subject string) (c claims, err error) {
 	if found.UserInfoEndpoint() == "" {
 		return c, nil
 	}

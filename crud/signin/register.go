@@ -27,5 +27,6 @@ func (s *Service) Register(a *api.API) {
 	mount("GET "+AccountsPath, s.Require(s.chooseAccount))
 	mount("POST "+AccountsPath, s.Require(s.changeAccount))
 	mount("POST "+signOutPath, s.Require(s.signOut))
-	mount("GET "+signOutPath, func(w http.ResponseWriter, r *http.Request) error { return s.redirect(w, r, dashboardPath) })
+	mount("GET "+signOutPath,
+		func(w http.ResponseWriter, r *http.Request) error { return s.redirect(w, r, dashboardPath) })
 }

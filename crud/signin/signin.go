@@ -90,8 +90,9 @@ func New(c Config, d Deps) (*Service, error) {
 		return nil, fmt.Errorf("read the address of the site: %w", err)
 	}
 	s := &Service{
-		deps: d, verifier: auth.NewVerifier(d.Postgres, d.Log), cookie: cookieName(site), secure: trustworthy(site), templates: map[string]*web.Template{},
-		provider: newProvider(c, d.Pages.URL(callbackPath)),
+		deps: d, verifier: auth.NewVerifier(d.Postgres, d.Log), cookie: cookieName(site), secure: trustworthy(site),
+		templates: map[string]*web.Template{},
+		provider:  newProvider(c, d.Pages.URL(callbackPath)),
 	}
 	if s.texts, err = web.DashboardTexts(); err != nil {
 		return nil, err
@@ -135,7 +136,8 @@ func (s Session) Has(scope auth.Scope) bool { return auth.Identity{Scopes: s.Sco
 func sessionOf(row store.LookUpSessionRow, secrets auth.Session) Session {
 	i := auth.IdentityOf(row)
 	s := Session{
-		ID: row.ID, AccountID: row.AccountID, Account: row.AccountName, UserID: i.UserID, Email: row.Email, KeyID: i.KeyID, Method: row.Method, KeyName: row.KeyName,
+		ID: row.ID, AccountID: row.AccountID, Account: row.AccountName, UserID: i.UserID, Email: row.Email, KeyID: i.KeyID,
+		Method: row.Method, KeyName: row.KeyName,
 		Scopes: i.Scopes, Key: secrets.Key, CSRF: secrets.CSRF,
 	}
 	if row.Role != nil {

@@ -40,7 +40,8 @@ func TestSignInByCode(t *testing.T) {
 	r = b.send(t, "POST", waiting, url.Values{"csrf": {csrf(t, page)}, "code": {code}})
 	require.Equal(t, 422, r.status)
 	require.Contains(t, r.body, "You have signed in")
-	require.Equal(t, 303, b.get(t, "/dashboard/sign-in?next=/dashboard/live").status, "a browser with a session is not asked")
+	require.Equal(t, 303, b.get(t, "/dashboard/sign-in?next=/dashboard/live").status,
+		"a browser with a session is not asked")
 }
 
 // The page says so when the SMTP server cannot be given the address that is typed, and no mail is
@@ -50,7 +51,8 @@ func TestAddressesThatNoMailReaches(t *testing.T) {
 	f := start(t)
 	f.mails.unknown = "jörg@example.com"
 	b := f.browser()
-	r := b.send(t, "POST", "/dashboard/sign-in", url.Values{"csrf": {csrf(t, b.get(t, "/dashboard/sign-in"))}, "email": {f.mails.unknown}})
+	r := b.send(t, "POST", "/dashboard/sign-in", url.Values{"csrf": {csrf(t, b.get(t, "/dashboard/sign-in"))},
+		"email": {f.mails.unknown}})
 	require.Equal(t, 422, r.status)
 	require.Contains(t, r.body, "cannot send to this address")
 	require.Contains(t, r.body, `aria-invalid="true"`)
@@ -182,13 +184,16 @@ func TestNextLeadsNowhereElse(t *testing.T) {
 	t.Parallel()
 	f := start(t)
 	for _, next := range []string{
-		"https://evil.example", "//evil.example", "/\\evil.example", "\\\\evil.example", "/dashboard/../l/x", "/dashboardx", "javascript:alert(1)", "/dashboard/\\..",
-		"/%2f/evil.example", "/dashboard//evil.example", "/dashboard/sign-in/sent/x", "/dashboard/sign-out", "/dashboard\n/x", "http:/dashboard", "",
+		"https://evil.example", "//evil.example", "/\\evil.example", "\\\\evil.example", "/dashboard/../l/x", "/dashboardx",
+		"javascript:alert(1)", "/dashboard/\\..",
+		"/%2f/evil.example", "/dashboard//evil.example", "/dashboard/sign-in/sent/x", "/dashboard/sign-out",
+		"/dashboard\n/x", "http:/dashboard", "",
 	} {
 		b := f.browser()
 		f.exec(t, "DELETE FROM visitor_counts")
 		waiting := b.ask(t, "owner@example.com", next)
-		r := b.send(t, "POST", waiting, url.Values{"csrf": {csrf(t, b.get(t, waiting))}, "code": {f.mails.last(t, "owner@example.com").Code}})
+		r := b.send(t, "POST", waiting, url.Values{"csrf": {csrf(t, b.get(t, waiting))},
+			"code": {f.mails.last(t, "owner@example.com").Code}})
 		require.Equal(t, "/dashboard", r.header.Get("Location"), next)
 	}
 }
@@ -202,11 +207,14 @@ func TestFormsOfOthersAreRefused(t *testing.T) {
 	token := csrf(t, b.get(t, "/dashboard/settings"))
 	good := url.Values{"csrf": {token}, "name": {"x"}}
 	for name, r := range map[string]reply{
-		"no token":       b.send(t, "POST", "/dashboard/settings", url.Values{"name": {"x"}}),
-		"another token":  b.send(t, "POST", "/dashboard/settings", url.Values{"csrf": {auth.NewSession().CSRF}, "name": {"x"}}),
-		"another site":   b.send(t, "POST", "/dashboard/settings", good, "Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example"),
-		"another origin": b.send(t, "POST", "/dashboard/settings", good, "Sec-Fetch-Site", "", "Origin", "https://evil.example"),
-		"sign-out":       b.send(t, "POST", "/dashboard/sign-out", url.Values{}),
+		"no token": b.send(t, "POST", "/dashboard/settings", url.Values{"name": {"x"}}),
+		"another token": b.send(t, "POST", "/dashboard/settings",
+			url.Values{"csrf": {auth.NewSession().CSRF}, "name": {"x"}}),
+		"another site": b.send(t, "POST", "/dashboard/settings", good, "Sec-Fetch-Site", "cross-site",
+			"Origin", "https://evil.example"),
+		"another origin": b.send(t, "POST", "/dashboard/settings", good, "Sec-Fetch-Site", "",
+			"Origin", "https://evil.example"),
+		"sign-out": b.send(t, "POST", "/dashboard/sign-out", url.Values{}),
 	} {
 		require.Equal(t, 403, r.status, name)
 	}
@@ -219,7 +227,8 @@ func TestFormsOfOthersAreRefused(t *testing.T) {
 	// The forms before a session as well, so that no one is signed in as someone else.
 	outside := f.browser()
 	sign := url.Values{"csrf": {csrf(t, outside.get(t, "/dashboard/sign-in"))}, "email": {"owner@example.com"}}
-	require.Equal(t, 403, outside.send(t, "POST", "/dashboard/sign-in", sign, "Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example").status)
+	require.Equal(t, 403, outside.send(t, "POST", "/dashboard/sign-in", sign, "Sec-Fetch-Site", "cross-site", "Origin",
+		"https://evil.example").status)
 	require.Equal(t, 403, f.browser().send(t, "POST", "/dashboard/sign-in", sign).status, "without the cookie")
 	require.Equal(t, 403, b.send(t, "POST", "/dashboard/sign-in", sign).status, "with another browser's token")
 }
@@ -247,7 +256,8 @@ func TestSessionsEnd(t *testing.T) {
 			return status == 401
 		}, testTimeout, poll, end)
 	}
-	require.Zero(t, one[int](t, f, "SELECT count(*) FROM users WHERE email_key = 'analyst@example.com'"), "the last removal erased the person")
+	require.Zero(t, one[int](t, f, "SELECT count(*) FROM users WHERE email_key = 'analyst@example.com'"),
+		"the last removal erased the person")
 }
 
 func TestSignOutEverywhere(t *testing.T) {
@@ -262,7 +272,8 @@ func TestSignOutEverywhere(t *testing.T) {
 	require.False(t, desk.signedIn(t))
 	require.True(t, phone.signedIn(t))
 	desk.signIn(t, "owner@example.com")
-	desk.send(t, "POST", "/dashboard/sign-out", url.Values{"csrf": {csrf(t, desk.get(t, "/dashboard/settings"))}, "everywhere": {"1"}})
+	desk.send(t, "POST", "/dashboard/sign-out",
+		url.Values{"csrf": {csrf(t, desk.get(t, "/dashboard/settings"))}, "everywhere": {"1"}})
 	require.False(t, desk.signedIn(t))
 	require.False(t, phone.signedIn(t))
 }
@@ -280,10 +291,12 @@ func TestSignInByAPIKey(t *testing.T) {
 		r := b.send(t, "POST", "/dashboard/sign-in/key", url.Values{"csrf": {token}, "key": {bad}})
 		require.Equal(t, 422, r.status)
 	}
-	r := b.send(t, "POST", "/dashboard/sign-in/key", url.Values{"csrf": {token}, "key": {key.Text}, "next": {"/dashboard/settings"}})
+	r := b.send(t, "POST", "/dashboard/sign-in/key", url.Values{"csrf": {token}, "key": {key.Text},
+		"next": {"/dashboard/settings"}})
 	require.Equal(t, 303, r.status, r.body)
 	require.Contains(t, b.get(t, "/dashboard/settings").body, `"name":"Acme Ltd"`)
-	for path, want := range map[string]int{"/api/v1/account": 200, "/api/v1/sessions": 200, "/api/v1/keys": 403, "/api/v1/users": 403, "/api/v1/invitations": 403} {
+	for path, want := range map[string]int{"/api/v1/account": 200, "/api/v1/sessions": 200, "/api/v1/keys": 403,
+		"/api/v1/users": 403, "/api/v1/invitations": 403} {
 		status, _ := f.api(t, b.key(t), "GET", path, "")
 		require.Equal(t, want, status, path)
 	}
@@ -336,10 +349,12 @@ func TestSigningInIsLimited(t *testing.T) {
 	require.Equal(t, http.StatusTooManyRequests, r.status)
 	require.NotEmpty(t, r.header.Get("Retry-After"))
 	for range 60 {
-		r = b.send(t, "POST", "/dashboard/sign-in/key", url.Values{"csrf": {csrf(t, page)}, "key": {"x"}}, "X-Forwarded-For", "203.0.113.200")
+		r = b.send(t, "POST", "/dashboard/sign-in/key", url.Values{"csrf": {csrf(t, page)}, "key": {"x"}},
+			"X-Forwarded-For", "203.0.113.200")
 	}
 	require.Equal(t, 422, r.status)
-	r = b.send(t, "POST", "/dashboard/sign-in/key", url.Values{"csrf": {csrf(t, page)}, "key": {"x"}}, "X-Forwarded-For", "203.0.113.200")
+	r = b.send(t, "POST", "/dashboard/sign-in/key", url.Values{"csrf": {csrf(t, page)}, "key": {"x"}},
+		"X-Forwarded-For", "203.0.113.200")
 	require.Equal(t, http.StatusTooManyRequests, r.status)
 }
 
@@ -351,14 +366,17 @@ func TestWhatWasTypedIsShownWhereItCannotBeTaken(t *testing.T) {
 	b := f.browser()
 	b.signIn(t, "owner@example.com")
 	token := csrf(t, b.get(t, "/dashboard/settings"))
-	typed := url.Values{"csrf": {token}, "name": {"Long <text>\nthat took an hour"}, "tags": {"a", "b"}, "empty": {" "}, "first.name": {"", "Short"}, "zone": {"UTC"}, "first.zone": {"", "UTC"}}
+	typed := url.Values{"csrf": {token}, "name": {"Long <text>\nthat took an hour"}, "tags": {"a", "b"}, "empty": {" "},
+		"first.name": {"", "Short"}, "zone": {"UTC"}, "first.zone": {"", "UTC"}}
 	send := func(form url.Values, header ...string) reply {
-		return b.send(t, "POST", "/dashboard/settings?tab=keys", form, append([]string{"Referer", site + "/dashboard/settings?tab=keys"}, header...)...)
+		return b.send(t, "POST", "/dashboard/settings?tab=keys", form,
+			append([]string{"Referer", site + "/dashboard/settings?tab=keys"}, header...)...)
 	}
 	requireShown := func(r reply, status int, link string) {
 		t.Helper()
 		require.Equal(t, status, r.status, r.body)
-		require.Contains(t, r.body, "<dt>name</dt><dd>Long &lt;text&gt;\nthat took an hour</dd><dt>tags</dt><dd>a</dd><dt>tags</dt><dd>b</dd></dl>")
+		require.Contains(t, r.body,
+			"<dt>name</dt><dd>Long &lt;text&gt;\nthat took an hour</dd><dt>tags</dt><dd>a</dd><dt>tags</dt><dd>b</dd></dl>")
 		require.Contains(t, r.body, `href="`+link+`" target="_blank"`)
 		require.NotContains(t, r.body, "<form")
 		require.NotContains(t, r.body, token)
@@ -367,13 +385,15 @@ func TestWhatWasTypedIsShownWhereItCannotBeTaken(t *testing.T) {
 
 	f.exec(t, "UPDATE user_sessions SET last_active_at = clock_timestamp() - interval '12 hours'")
 	requireShown(send(typed), 401, "/dashboard/sign-in?next=%2Fdashboard%2Fsettings%3Ftab%3Dkeys")
-	withFile := b.upload(t, "/dashboard/new?csrf="+url.QueryEscape(token), "guide.pdf", strings.Repeat("%PDF ", 1<<16), url.Values{"title": {"Long <text>\r\nthat took an hour"}})
+	withFile := b.upload(t, "/dashboard/new?csrf="+url.QueryEscape(token), "guide.pdf", strings.Repeat("%PDF ", 1<<16),
+		url.Values{"title": {"Long <text>\r\nthat took an hour"}})
 	require.Equal(t, 401, withFile.status)
 	require.Contains(t, withFile.body, "Long &lt;text&gt;\nthat took an hour")
 	f.exec(t, "UPDATE user_sessions SET last_active_at = clock_timestamp()")
 	b.send(t, "POST", "/dashboard/sign-out", url.Values{"csrf": {token}})
 	requireShown(send(typed), 401, "/dashboard/sign-in?next=%2Fdashboard%2Fsettings%3Ftab%3Dkeys")
-	require.Contains(t, send(typed, "Referer", "https://evil.example//x").body, `href="/dashboard/sign-in?next=%2Fdashboard"`)
+	require.Contains(t, send(typed, "Referer", "https://evil.example//x").body,
+		`href="/dashboard/sign-in?next=%2Fdashboard"`)
 	for name, r := range map[string]reply{
 		"nothing typed": send(url.Values{"csrf": {token}}),
 		"no browser":    send(typed, "Sec-Fetch-Site", ""),

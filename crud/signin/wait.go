@@ -61,7 +61,8 @@ func (s *Service) waiting(w http.ResponseWriter, r *http.Request) error {
 	return s.writeWaiting(w, r, http.StatusOK, row, waitData{Resent: r.URL.Query().Has("again")})
 }
 
-func (s *Service) writeWaiting(w http.ResponseWriter, r *http.Request, status int, row store.SignInByPageRow, d waitData) error {
+func (s *Service) writeWaiting(w http.ResponseWriter, r *http.Request, status int,
+	row store.SignInByPageRow, d waitData) error {
 	path := waitingPath(r.PathValue("page"))
 	d.CSRF, d.Email, d.State = auth.SessionOf(s.browserOf(r)).CSRF, row.Email, stateOf(row.UsedAt, row.Over, row.Attempts)
 	d.Here, d.Again, d.Back = s.deps.Pages.Path(path), s.deps.Pages.Path(path+"/again"), s.deps.Pages.Path(signInPath)
@@ -107,14 +108,16 @@ func (s *Service) tryCode(w http.ResponseWriter, r *http.Request) error {
 	}
 	typed := strings.TrimSpace(r.PostForm.Get("code"))
 	if !proof.IsCode(typed) { // costs none of the tries
-		return s.writeWaiting(w, r, http.StatusUnprocessableEntity, row, waitData{Wrong: s.say(r, "signin.wait.code.form"), Typed: typed})
+		return s.writeWaiting(w, r, http.StatusUnprocessableEntity, row,
+			waitData{Wrong: s.say(r, "signin.wait.code.form"), Typed: typed})
 	}
 	if err := s.take(r); err != nil {
 		return err
 	}
 	given := proof.CodeHash(secret, proof.Digits(typed))
 	// The try is counted whatever comes of it.
-	hash, err := store.New(s.deps.Postgres.Unscoped()).TrySignInCode(r.Context(), store.TrySignInCodeParams{ID: row.ID, MaxAttempts: maxAttempts})
+	hash, err := store.New(s.deps.Postgres.Unscoped()).TrySignInCode(r.Context(),
+		store.TrySignInCodeParams{ID: row.ID, MaxAttempts: maxAttempts})
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return fmt.Errorf("count code: %w", err)
 	}
@@ -122,7 +125,8 @@ func (s *Service) tryCode(w http.ResponseWriter, r *http.Request) error {
 		if row, _, err = s.byPage(r); err != nil {
 			return err
 		}
-		return s.writeWaiting(w, r, http.StatusUnprocessableEntity, row, waitData{Wrong: s.say(r, "signin.wait.code.wrong"), Typed: typed})
+		return s.writeWaiting(w, r, http.StatusUnprocessableEntity, row,
+			waitData{Wrong: s.say(r, "signin.wait.code.wrong"), Typed: typed})
 	}
 	in, err := s.complete(r, row.ID, byMail)
 	if errors.Is(err, errUsed) {
@@ -149,7 +153,8 @@ func (s *Service) again(w http.ResponseWriter, r *http.Request) error {
 	to := recipient{typed: row.Email}
 	err = s.deps.Postgres.Transaction(r.Context(), func(tx pgx.Tx) error {
 		q := store.New(tx)
-		counted, err := q.ResendSignIn(r.Context(), store.ResendSignInParams{ID: row.ID, MaxMails: maxMails, Pause: interval(mailPause)})
+		counted, err := q.ResendSignIn(r.Context(), store.ResendSignInParams{ID: row.ID, MaxMails: maxMails,
+			Pause: interval(mailPause)})
 		if err != nil {
 			return fmt.Errorf("count mail: %w", err)
 		}

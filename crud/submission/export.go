@@ -92,7 +92,8 @@ func (s *Submissions) record(r *http.Request, account, link uuid.UUID) error {
 
 // each calls fn with every submission, newest first. The transaction shows one state of them.
 func (f *Filter) each(ctx context.Context, q *store.Queries, fn func(store.Submission, store.Counts) error) error {
-	query := store.ListSubmissionsParams{GenericLinkID: f.ID, Since: f.Since, Until: f.Until, Containing: composed(f.Q), RowLimit: exportBatch}
+	query := store.ListSubmissionsParams{GenericLinkID: f.ID, Since: f.Since, Until: f.Until,
+		Containing: composed(f.Q), RowLimit: exportBatch}
 	for {
 		rows, err := q.ListSubmissions(ctx, query)
 		if err != nil {

@@ -32,15 +32,18 @@ type record struct {
 
 func recordOf(s *Submission) record {
 	r := record{
-		ID: s.ID, GenericLinkID: s.GenericLinkID, Email: s.Email, Name: s.Name.text, State: string(s.State), Verified: s.Verified, Viewed: s.Viewed,
-		ViewCount: s.ViewCount, SubmittedAt: s.SubmittedAt.UTC(), FirstViewedAt: api.PlainTime(s.FirstViewedAt), LastViewedAt: api.PlainTime(s.LastViewedAt), ConsentedAt: api.PlainTime(s.ConsentedAt),
+		ID: s.ID, GenericLinkID: s.GenericLinkID, Email: s.Email, Name: s.Name.text, State: string(s.State),
+		Verified: s.Verified, Viewed: s.Viewed,
+		ViewCount: s.ViewCount, SubmittedAt: s.SubmittedAt.UTC(), FirstViewedAt: api.PlainTime(s.FirstViewedAt),
+		LastViewedAt: api.PlainTime(s.LastViewedAt), ConsentedAt: api.PlainTime(s.ConsentedAt),
 	}
 	if !s.Name.collected {
 		r.Name = nil
 	}
 	if s.UTM != nil {
 		for name, field := range map[string]**string{
-			"utm_source": &r.UTMSource, "utm_medium": &r.UTMMedium, "utm_campaign": &r.UTMCampaign, "utm_term": &r.UTMTerm, "utm_content": &r.UTMContent, "utm_id": &r.UTMID,
+			"utm_source": &r.UTMSource, "utm_medium": &r.UTMMedium, "utm_campaign": &r.UTMCampaign, "utm_term": &r.UTMTerm,
+			"utm_content": &r.UTMContent, "utm_id": &r.UTMID,
 		} {
 			if value, ok := (*s.UTM)[name]; ok {
 				*field = &value

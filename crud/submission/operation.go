@@ -38,7 +38,8 @@ const path = "/api/v1/generic-links/{id}/submissions"
 func (s *Submissions) Register(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "list-submissions", Method: "GET", Path: path, Scope: auth.Leads, Tag: "Submissions",
-		Summary: "List the submissions of a generic link, newest or oldest first", PerPage: api.PageSize{Default: 50, Max: 100},
+		Summary: "List the submissions of a generic link, newest or oldest first",
+		PerPage: api.PageSize{Default: 50, Max: 100},
 	}, s.list)
 	api.RegisterRaw(a, api.Operation{
 		ID: "export-submissions", Method: "GET", Path: path + "/export", Scope: auth.Leads, Tag: "Submissions",
@@ -49,7 +50,8 @@ func (s *Submissions) Register(a *api.API) {
 		Answers: attachment.Describe(), Audited: true, Timeout: exportTimeout, Errors: []problem.Code{problem.RateLimited},
 	}, s.export)
 	api.Register(a, api.Operation{
-		ID: "delete-submission", Method: "DELETE", Path: "/api/v1/submissions/{id}", Scope: auth.Write, Tag: "Submissions", Status: 204,
+		ID: "delete-submission", Method: "DELETE", Path: "/api/v1/submissions/{id}", Scope: auth.Write,
+		Tag: "Submissions", Status: 204,
 		Summary: "Delete a submission",
 		Description: "The link's submission_count goes down by one, and webhook messages about the submission lose their bodies. Access links " +
 			"created for it stay, without a submission_id. The same address can submit again.",

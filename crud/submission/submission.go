@@ -119,7 +119,8 @@ func (s *Submissions) list(ctx context.Context, in *listInput) (*api.Answer[api.
 	}
 	// One more than the page has tells whether another one follows.
 	query := store.ListSubmissionsParams{
-		GenericLinkID: in.ID, Since: in.Since, Until: in.Until, Containing: composed(in.Q), RowOffset: in.Offset(), RowLimit: in.Limit() + 1,
+		GenericLinkID: in.ID, Since: in.Since, Until: in.Until, Containing: composed(in.Q),
+		RowOffset: in.Offset(), RowLimit: in.Limit() + 1,
 	}
 	var err error
 	if query.BeforeAt, query.BeforeID, err = in.Place(in.ID, in.Since, in.Until, in.Q, in.Sort); err != nil {
@@ -134,13 +135,15 @@ func (s *Submissions) list(ctx context.Context, in *listInput) (*api.Answer[api.
 		if link, err = getLink(ctx, q, in.ID); err != nil {
 			return err
 		}
-		total, err = q.CountSubmissions(ctx, store.CountSubmissionsParams{GenericLinkID: in.ID, Since: in.Since, Until: in.Until, Containing: composed(in.Q)})
+		total, err = q.CountSubmissions(ctx, store.CountSubmissionsParams{GenericLinkID: in.ID, Since: in.Since,
+			Until: in.Until, Containing: composed(in.Q)})
 		if err != nil || query.RowOffset >= total {
 			return err
 		}
 		if in.Sort == oldest {
 			rows, err = q.ListSubmissionsOldest(ctx, store.ListSubmissionsOldestParams{
-				GenericLinkID: in.ID, Since: in.Since, Until: in.Until, Containing: composed(in.Q), RowOffset: query.RowOffset, RowLimit: query.RowLimit,
+				GenericLinkID: in.ID, Since: in.Since, Until: in.Until, Containing: composed(in.Q),
+				RowOffset: query.RowOffset, RowLimit: query.RowLimit,
 				AfterAt: query.BeforeAt, AfterID: query.BeforeID,
 			})
 		} else {
@@ -182,7 +185,8 @@ func getLink(ctx context.Context, q *store.Queries, id uuid.UUID) (store.Generic
 
 func fromRow(row store.Submission, counts store.Counts, names bool) (Submission, error) {
 	s := Submission{
-		ID: row.ID, GenericLinkID: row.GenericLinkID, Email: row.Email, Name: Name{names, row.Name}, State: stateOf(row, counts.Viewed()),
+		ID: row.ID, GenericLinkID: row.GenericLinkID, Email: row.Email, Name: Name{names, row.Name},
+		State:    stateOf(row, counts.Viewed()),
 		Verified: row.Verified, Viewed: counts.Viewed(), ViewCount: counts.Views, SubmittedAt: api.TimeOf(row.SubmittedAt),
 		FirstViewedAt: api.OptionalTime(counts.First), LastViewedAt: api.OptionalTime(counts.Last),
 		ConsentedAt: api.OptionalTime(row.ConsentedAt),

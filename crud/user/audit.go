@@ -42,7 +42,8 @@ type objectType string
 // readBy are the kinds of objects, and the scope that reads them: who reads the log learns no name
 // by it that the rest of the API would withhold.
 var readBy = map[objectType]auth.Scope{
-	"lead_magnet": auth.Read, "generic_link": auth.Read, "access_link": auth.Leads, "submission": auth.Leads, "share": auth.Read, "utm_template": auth.Read,
+	"lead_magnet": auth.Read, "generic_link": auth.Read, "access_link": auth.Leads, "submission": auth.Leads,
+	"share": auth.Read, "utm_template": auth.Read,
 	"webhook": auth.Webhooks, "key": auth.Keys, "user": auth.People, "invitation": auth.People, "session": auth.People,
 }
 
@@ -70,7 +71,8 @@ func (p *People) listAudit(ctx context.Context, in *auditInput) (*api.Answer[api
 	var entries []Entry
 	err := p.deps.Postgres.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
 		q := store.New(tx)
-		if total, err = q.CountAudit(ctx, store.CountAuditParams{UserID: in.UserID, ObjectID: in.ObjectID, Action: in.Action}); err != nil {
+		if total, err = q.CountAudit(ctx, store.CountAuditParams{UserID: in.UserID, ObjectID: in.ObjectID,
+			Action: in.Action}); err != nil {
 			return err
 		}
 		rows, err := q.ListAudit(ctx, store.ListAuditParams{
@@ -78,7 +80,8 @@ func (p *People) listAudit(ctx context.Context, in *auditInput) (*api.Answer[api
 		})
 		for _, row := range rows {
 			entries = append(entries, Entry{
-				ID: row.ID, At: api.TimeOf(row.At), Action: row.Action, ObjectID: row.ObjectID, Actor: row.Actor, UserID: row.UserID,
+				ID: row.ID, At: api.TimeOf(row.At), Action: row.Action, ObjectID: row.ObjectID,
+				Actor: row.Actor, UserID: row.UserID,
 				SessionID: row.SessionID, KeyID: row.KeyID, RequestID: row.RequestID,
 			})
 		}

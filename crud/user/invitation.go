@@ -159,15 +159,17 @@ func (p *People) invite(ctx context.Context, in *inviteInput) (*api.Answer[Invit
 		if waiting, err := q.CountInvitations(ctx); err != nil {
 			return err
 		} else if waiting >= maxInvitations {
-			return problem.New(problem.LimitReached, fmt.Sprintf("An account can have %d invitations: withdraw some.", maxInvitations))
+			return problem.New(problem.LimitReached,
+				fmt.Sprintf("An account can have %d invitations: withdraw some.", maxInvitations))
 		}
 		own, err := q.OwnAccount(ctx)
 		if err != nil {
 			return err
 		}
 		row, err = q.Invite(ctx, store.InviteParams{
-			ID: id, AccountID: caller, Email: address.Text, EmailKey: address.Key, Role: string(in.Body.Role), SecretHash: proof.Hash(secret),
-			Lasts: pgtype.Interval{Microseconds: invitationLasts.Microseconds(), Valid: true},
+			ID: id, AccountID: caller, Email: address.Text, EmailKey: address.Key, Role: string(in.Body.Role),
+			SecretHash: proof.Hash(secret),
+			Lasts:      pgtype.Interval{Microseconds: invitationLasts.Microseconds(), Valid: true},
 		})
 		if err != nil {
 			return err
@@ -175,7 +177,8 @@ func (p *People) invite(ctx context.Context, in *inviteInput) (*api.Answer[Invit
 		auth.RecordCreated(ctx, row.ID)
 		return p.deps.Mail.Send(ctx, tx, mail.Message{
 			Kind: mail.KindInvitation, AccountID: caller, To: address.Text, URL: p.deps.Site + InvitationPath + secret,
-			Account: own.Name, Role: string(in.Body.Role), ExpiresAt: row.ExpiresAt, Language: locale.Or(own.Language, ""), Timezone: own.Timezone,
+			Account: own.Name, Role: string(in.Body.Role), ExpiresAt: row.ExpiresAt,
+			Language: locale.Or(own.Language, ""), Timezone: own.Timezone,
 		})
 	})
 	if err != nil {
@@ -194,7 +197,8 @@ func (p *People) mayInvite(ctx context.Context, by uuid.UUID, to email.Address) 
 		return fmt.Errorf("invite: %w", err)
 	}
 	if wait > 0 {
-		return problem.New(problem.RateLimited, "Too many invitations were mailed. Wait for the time that Retry-After gives, in seconds.").RetryAfter(wait)
+		return problem.New(problem.RateLimited,
+			"Too many invitations were mailed. Wait for the time that Retry-After gives, in seconds.").RetryAfter(wait)
 	}
 	return nil
 }

@@ -58,7 +58,8 @@ func Join(ctx context.Context, tx pgx.Tx, address email.Address) (uuid.UUID, err
 	if err != nil {
 		return id, fmt.Errorf("make id: %w", err)
 	}
-	if id, err = store.New(tx).AddUser(ctx, store.AddUserParams{ID: id, Email: address.Text, EmailKey: address.Key}); err != nil {
+	if id, err = store.New(tx).AddUser(ctx, store.AddUserParams{ID: id, Email: address.Text,
+		EmailKey: address.Key}); err != nil {
 		return id, fmt.Errorf("add user: %w", err)
 	}
 	return id, nil

@@ -42,11 +42,13 @@ func (p *People) registerSessions(a *api.API) {
 	const whose = "A person sees their own sessions in the account, an API key the sessions that it signed in. With the scope people, everyone's sessions are included."
 	api.Register(a, api.Operation{
 		ID: "list-sessions", Method: "GET", Path: sessionsPath, Scope: auth.Read, Tag: tag,
-		Summary: "List the sessions of the dashboard, newest first", Description: whose, PerPage: api.PageSize{Default: 20, Max: 100},
+		Summary: "List the sessions of the dashboard, newest first", Description: whose,
+		PerPage: api.PageSize{Default: 20, Max: 100},
 	}, p.listSessions)
 	api.Register(a, api.Operation{
 		ID: "end-session", Method: "DELETE", Path: sessionsPath + "/{id}", Scope: auth.Read, Tag: tag, Status: 204,
-		Summary: "End a session of the dashboard", Description: whose + " Within a second, every process refuses the session.",
+		Summary:     "End a session of the dashboard",
+		Description: whose + " Within a second, every process refuses the session.",
 	}, p.endSession)
 }
 
@@ -72,11 +74,14 @@ func (p *People) listSessions(ctx context.Context, in *listInput) (*api.Answer[a
 		if total, err = q.CountUserSessions(ctx, store.CountUserSessionsParams{UserID: user, KeyID: key}); err != nil {
 			return err
 		}
-		rows, err := q.ListUserSessions(ctx, store.ListUserSessionsParams{UserID: user, KeyID: key, RowOffset: in.Offset(), RowLimit: in.Limit()})
+		rows, err := q.ListUserSessions(ctx, store.ListUserSessionsParams{UserID: user, KeyID: key,
+			RowOffset: in.Offset(), RowLimit: in.Limit()})
 		for _, row := range rows {
 			sessions = append(sessions, Session{
-				ID: row.ID, UserID: row.UserID, Email: row.Email, KeyID: row.KeyID, Method: method(row.Method), UserAgent: row.UserAgent,
-				Current: row.ID == caller.SessionID, StartedAt: api.TimeOf(row.StartedAt), LastActiveAt: api.TimeOf(row.LastActiveAt), EndsAt: api.TimeOf(row.EndsAt),
+				ID: row.ID, UserID: row.UserID, Email: row.Email, KeyID: row.KeyID,
+				Method: method(row.Method), UserAgent: row.UserAgent,
+				Current: row.ID == caller.SessionID, StartedAt: api.TimeOf(row.StartedAt),
+				LastActiveAt: api.TimeOf(row.LastActiveAt), EndsAt: api.TimeOf(row.EndsAt),
 			})
 		}
 		return err

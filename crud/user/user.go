@@ -105,7 +105,8 @@ func (p *People) list(ctx context.Context, in *listInput) (*api.Answer[api.Page[
 }
 
 func fromRow(row store.GetPersonRow) User {
-	return User{ID: row.ID, Email: row.Email, Role: auth.Role(row.Role), CreatedAt: api.TimeOf(row.CreatedAt), LastSeenAt: api.OptionalTime(row.LastSeenAt)}
+	return User{ID: row.ID, Email: row.Email, Role: auth.Role(row.Role), CreatedAt: api.TimeOf(row.CreatedAt),
+		LastSeenAt: api.OptionalTime(row.LastSeenAt)}
 }
 
 type userInput struct {
@@ -156,7 +157,8 @@ func (p *People) update(ctx context.Context, in *updateInput) (*api.Answer[User]
 				return err
 			}
 		}
-		if _, err := store.New(tx).ChangeRole(ctx, store.ChangeRoleParams{UserID: in.ID, Role: string(in.Body.Role)}); err != nil {
+		if _, err := store.New(tx).ChangeRole(ctx, store.ChangeRoleParams{UserID: in.ID,
+			Role: string(in.Body.Role)}); err != nil {
 			return err
 		}
 		var err error

@@ -29,7 +29,8 @@ type LinkPreview struct {
 
 func (v *Viewer) registerPreview(a *api.API) {
 	api.Register(a, api.Operation{
-		ID: "preview-access-link", Method: "POST", Path: "/api/v1/access-links/{id}/preview", Scope: auth.Write, Also: []auth.Scope{auth.Leads}, Tag: "Access links",
+		ID: "preview-access-link", Method: "POST", Path: "/api/v1/access-links/{id}/preview", Scope: auth.Write,
+		Also: []auth.Scope{auth.Leads}, Tag: "Access links",
 		Summary: "Create a URL that shows the document of an access link without counting",
 		Description: "For owners who preview what a recipient sees: no session, view or download is counted or recorded. The URL is the " +
 			"link's own, and opens it regardless of its limits.",

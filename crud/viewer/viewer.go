@@ -72,7 +72,8 @@ func New(c Config, d Deps) (*Viewer, error) {
 	if !b.Done() {
 		d.Log.Warn("the reading page was not built, so documents open in the browser's own viewer; run make web, then build again")
 	}
-	return &Viewer{config: c, deps: d, template: shell, build: b, guesses: limit.NewAddressLimiter(maxUnknown), sending: c.sending()}, nil
+	return &Viewer{config: c, deps: d, template: shell, build: b,
+		guesses: limit.NewAddressLimiter(maxUnknown), sending: c.sending()}, nil
 }
 
 // path returns the path of a request's page, as browsers know it.
@@ -100,7 +101,8 @@ func (v *Viewer) redirectTrailingSlash(w http.ResponseWriter, r *http.Request) e
 	if _, err := v.find(r); err != nil {
 		return asPage(err, web.Brand{})
 	}
-	http.Redirect(w, r, v.path(r), http.StatusMovedPermanently) //nolint:gosec // to a path of ours, with a token that exists
+	http.Redirect(w, r, v.path(r),
+		http.StatusMovedPermanently) //nolint:gosec // to a path of ours, with a token that exists
 	return nil
 }
 
@@ -234,7 +236,8 @@ func (v *Viewer) show(w http.ResponseWriter, r *http.Request) error {
 		http.Redirect(w, r, path, http.StatusSeeOther) //nolint:gosec // to a path of ours, with a token that exists
 		return nil
 	}
-	s := shell{Title: d.Title, Path: path, Pages: d.Pages, Build: v.build, AssetPath: v.deps.Pages.Path(assetPath), Ratio: "1 / 1.4142", End: d.End, Downloadable: d.Downloadable}
+	s := shell{Title: d.Title, Path: path, Pages: d.Pages, Build: v.build, AssetPath: v.deps.Pages.Path(assetPath),
+		Ratio: "1 / 1.4142", End: d.End, Downloadable: d.Downloadable}
 	if owner {
 		s.Preview = preview
 	}
@@ -402,7 +405,8 @@ func (v *Viewer) visitor(r *http.Request) session.Visitor {
 		Objects:   source.Withheld(r.Header),
 	}
 	if !who.Objects {
-		who.Origin = event.Origin{Language: event.FirstLanguage([]byte(r.Header.Get("Accept-Language"))), Country: v.deps.Countries.Country(v.deps.Addresses.Client(r))}
+		who.Origin = event.Origin{Language: event.FirstLanguage([]byte(r.Header.Get("Accept-Language"))),
+			Country: v.deps.Countries.Country(v.deps.Addresses.Client(r))}
 	}
 	return who
 }

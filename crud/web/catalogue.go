@@ -27,7 +27,8 @@ import (
 var textFiles embed.FS
 
 // forms are the CLDR names of plural forms.
-var forms = map[plural.Form]string{plural.Zero: "zero", plural.One: "one", plural.Two: "two", plural.Few: "few", plural.Many: "many", plural.Other: "other"}
+var forms = map[plural.Form]string{plural.Zero: "zero", plural.One: "one", plural.Two: "two", plural.Few: "few",
+	plural.Many: "many", plural.Other: "other"}
 
 // text is one text in its plural forms; one that depends on no number has the form "other" alone.
 type text map[string]string
@@ -149,7 +150,8 @@ func (t *Texts) HTML(key string, args ...any) template.HTML {
 		case Strong:
 			out.WriteString(`<strong class="address">` + template.HTMLEscapeString(string(v)) + `</strong>`)
 		case Link:
-			out.WriteString(`<a href="` + template.HTMLEscapeString(v.address()) + `">` + template.HTMLEscapeString(v.Words) + `</a>`)
+			out.WriteString(`<a href="` + template.HTMLEscapeString(v.address()) + `">` +
+				template.HTMLEscapeString(v.Words) + `</a>`)
 		default:
 			template.HTMLEscape(&out, []byte(t.value(v)))
 		}
@@ -188,7 +190,8 @@ type Link struct{ URL, Words string }
 // as html/template does.
 func (l Link) address() string {
 	scheme, _, found := strings.Cut(l.URL, ":")
-	if found && !strings.ContainsAny(scheme, "/?#") && !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") && !strings.EqualFold(scheme, "mailto") {
+	if found && !strings.ContainsAny(scheme, "/?#") && !strings.EqualFold(scheme, "http") &&
+		!strings.EqualFold(scheme, "https") && !strings.EqualFold(scheme, "mailto") {
 		return "#"
 	}
 	return l.URL

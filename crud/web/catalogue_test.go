@@ -76,13 +76,16 @@ func requireForms(t *testing.T, texts *Texts, key string, want text) text {
 func TestEveryTextIsUsedAndThere(t *testing.T) {
 	t.Parallel()
 	texts := catalogueOf(t).In(locale.English).texts
-	used := regexp.MustCompile("[\"`]((?:status|action|landing|facts|size|wrong|sent|valid|confirm|viewer|reader|mail|notice|date|embed)\\.[a-z_.0-9]+|new_tab|check)[\"`]")
+	used := regexp.MustCompile(
+		"[\"`]((?:status|action|landing|facts|size|wrong|sent|valid|confirm|viewer|reader|mail|notice|date|embed)\\.[a-z_.0-9]+|new_tab|check)[\"`]")
 	var source strings.Builder
-	for _, pattern := range []string{"../*/*.go", "../*/web/*.html", "../mail/template/*", "../viewer/*.html", "../*/web/src/*.ts", "../embed/web/build.mjs"} {
+	for _, pattern := range []string{"../*/*.go", "../*/web/*.html", "../mail/template/*", "../viewer/*.html",
+		"../*/web/src/*.ts", "../embed/web/build.mjs"} {
 		found, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		for _, name := range found {
-			if strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "../dashboard/") || strings.HasPrefix(name, "../webhook/") {
+			if strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "../dashboard/") ||
+				strings.HasPrefix(name, "../webhook/") {
 				continue // texts of its own; kinds of notices
 			}
 			text, err := os.ReadFile(name)
@@ -103,10 +106,13 @@ func TestEveryTextIsUsedAndThere(t *testing.T) {
 	for key := range texts {
 		name := strings.TrimPrefix(key, "reader.")
 		if strings.HasPrefix(key, "status.") || strings.HasPrefix(key, "valid.") || strings.HasPrefix(key, "mail.valid.") ||
-			strings.HasPrefix(key, "mail.reading.") || strings.HasPrefix(key, "mail.weekly.") || strings.HasPrefix(key, "mail.role.") || strings.HasPrefix(key, "notice.leads.") || strings.HasPrefix(key, "notice.readings.") {
+			strings.HasPrefix(key, "mail.reading.") || strings.HasPrefix(key, "mail.weekly.") ||
+			strings.HasPrefix(key, "mail.role.") || strings.HasPrefix(key, "notice.leads.") ||
+			strings.HasPrefix(key, "notice.readings.") {
 			continue // composed
 		}
-		require.True(t, strings.Contains(all, key) || strings.HasPrefix(key, "reader.") && strings.Contains(all, `"`+name+`"`), "nothing uses %s", key)
+		require.True(t, strings.Contains(all, key) || strings.HasPrefix(key, "reader.") &&
+			strings.Contains(all, `"`+name+`"`), "nothing uses %s", key)
 	}
 }
 

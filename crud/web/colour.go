@@ -48,7 +48,8 @@ func Accent(colour string) Pair {
 		return Token("accent")
 	}
 	raised := Token("raised") // the harder one of the two grounds, in both schemes
-	return Pair{readable(parseColour(colour), parseColour(raised.Light), -1).String(), readable(parseColour(colour), parseColour(raised.Dark), 1).String()}
+	return Pair{readable(parseColour(colour), parseColour(raised.Light), -1).String(),
+		readable(parseColour(colour), parseColour(raised.Dark), 1).String()}
 }
 
 // accentCSS returns the rules that replace our accent.
@@ -57,11 +58,13 @@ func accentCSS(colour string) string {
 		return ""
 	}
 	a := Accent(colour)
-	soft := Pair{parseColour(a.Light).mix(parseColour(Token("ground").Light), 0.9).String(), parseColour(a.Dark).mix(parseColour(Token("ground").Dark), 0.82).String()}
+	soft := Pair{parseColour(a.Light).mix(parseColour(Token("ground").Light), 0.9).String(),
+		parseColour(a.Dark).mix(parseColour(Token("ground").Dark), 0.82).String()}
 	css := fmt.Sprintf(":root{--accent:%s;--accent-soft:%s}@media (prefers-color-scheme:dark){:root{--accent:%s;--accent-soft:%s}}",
 		a.Light, soft.Light, a.Dark, soft.Dark)
 	if bad, badSoft, other := badBeside(colour); other {
-		css += fmt.Sprintf(":root{--bad:%s;--bad-soft:%s}@media (prefers-color-scheme:dark){:root{--bad:%s;--bad-soft:%s}}", bad.Light, badSoft.Light, bad.Dark, badSoft.Dark)
+		css += fmt.Sprintf(":root{--bad:%s;--bad-soft:%s}@media (prefers-color-scheme:dark){:root{--bad:%s;--bad-soft:%s}}",
+			bad.Light, badSoft.Light, bad.Dark, badSoft.Dark)
 	}
 	return css
 }

@@ -10,10 +10,12 @@ import (
 func TestContrastOfTokens(t *testing.T) {
 	t.Parallel()
 	grounds := []string{"ground", "raised"}
-	for ink, least := range map[string]float64{"ink": 7, "soft": 4.5, "accent": 4.5, "good": 4.5, "warn": 4.5, "bad": 4.5, "edge": 3} {
+	for ink, least := range map[string]float64{"ink": 7, "soft": 4.5, "accent": 4.5, "good": 4.5,
+		"warn": 4.5, "bad": 4.5, "edge": 3} {
 		for _, ground := range grounds {
 			i, g := Token(ink), Token(ground)
-			require.GreaterOrEqual(t, contrast(parseColour(i.Light), parseColour(g.Light)), least, "%s on %s, light", ink, ground)
+			require.GreaterOrEqual(t, contrast(parseColour(i.Light), parseColour(g.Light)), least,
+				"%s on %s, light", ink, ground)
 			require.GreaterOrEqual(t, contrast(parseColour(i.Dark), parseColour(g.Dark)), least, "%s on %s, dark", ink, ground)
 		}
 	}
@@ -25,7 +27,8 @@ func TestContrastOfTokens(t *testing.T) {
 func TestAccentReadsWhateverItIs(t *testing.T) {
 	t.Parallel()
 	on := Token("on-accent")
-	for _, given := range []string{"#ffffff", "#000000", "#ffff00", "#ff0000", "#00FF00", "#0000ff", "#777777", "#123456", "#fefefe", "#e91e63"} {
+	for _, given := range []string{"#ffffff", "#000000", "#ffff00", "#ff0000", "#00FF00", "#0000ff", "#777777",
+		"#123456", "#fefefe", "#e91e63"} {
 		a := Accent(given)
 		for _, ground := range []string{"ground", "raised"} {
 			require.GreaterOrEqual(t, contrast(parseColour(a.Light), parseColour(Token(ground).Light)), minContrast, given)

@@ -27,7 +27,8 @@ func dashboardFiles(t *testing.T, directories []string, pattern string) (names [
 	for _, directory := range directories {
 		found, err := filepath.Glob(filepath.Join(directory, pattern))
 		require.NoError(t, err)
-		names = append(names, slices.DeleteFunc(found, func(name string) bool { return strings.HasSuffix(name, "_test.go") })...)
+		names = append(names,
+			slices.DeleteFunc(found, func(name string) bool { return strings.HasSuffix(name, "_test.go") })...)
 	}
 	require.NotEmpty(t, names)
 	return names
@@ -42,7 +43,8 @@ func TestDashboardTextsAreUsedAndThere(t *testing.T) {
 	texts := c.In(locale.English).texts
 	named, begun, ends := map[string]bool{}, []string{}, map[string]bool{}
 	end := regexp.MustCompile(`"(\.[a-z_]+)"`)
-	name := regexp.MustCompile("[\"`]((?:frame|metric|overview|new|magnet|people|reader|erasure|live|link|setting|signin)\\.[a-z_.0-9]*)[\"`]")
+	name := regexp.MustCompile(
+		"[\"`]((?:frame|metric|overview|new|magnet|people|reader|erasure|live|link|setting|signin)\\.[a-z_.0-9]*)[\"`]")
 	for _, file := range append(dashboardFiles(t, screens, "*.go"), dashboardFiles(t, screens, "web/*.html")...) {
 		source, err := os.ReadFile(file)
 		require.NoError(t, err)
@@ -55,7 +57,8 @@ func TestDashboardTextsAreUsedAndThere(t *testing.T) {
 			case slices.Contains([]string{".css", ".html", ".js", ".csv"}, filepath.Ext(key)):
 			case strings.HasSuffix(key, "."):
 				begun = append(begun, key)
-				require.True(t, slices.ContainsFunc(mapKeys(texts), func(k string) bool { return strings.HasPrefix(k, key) }), "no text begins with %s, which %s names", key, file)
+				require.True(t, slices.ContainsFunc(mapKeys(texts), func(k string) bool { return strings.HasPrefix(k, key) }),
+					"no text begins with %s, which %s names", key, file)
 			default:
 				named[key] = true
 				require.Contains(t, texts, key, "%s names it", file)
@@ -109,7 +112,8 @@ var purposes = []string{"openid requests"}
 // logged are words that the log alone has.
 var logged = []string{
 	"the claim email is missing", "the claim email_verified is not true", "the claim email_verified is missing",
-	"have the provider send the address in the claim email", "verify the address at the provider, or have its mapping of the claim say so",
+	"have the provider send the address in the claim email",
+	"verify the address at the provider, or have its mapping of the claim say so",
 	"have the provider send the claim, or give --openid-trust-email if no one but its administrators can choose an address there",
 	"invite the person to an account",
 }
@@ -140,8 +144,10 @@ func TestDashboardCodeHasNoWords(t *testing.T) {
 				return !ok || !slices.Contains(plain, of.Name+"."+called.Sel.Name)
 			case *ast.BasicLit:
 				text, err := strconv.Unquote(n.Value)
-				if n.Kind == token.STRING && err == nil && !slices.Contains(ownNames, text) && !slices.Contains(slices.Concat(purposes, logged), text) {
-					require.False(t, sentence.MatchString(tags.ReplaceAllString(text, "")), "%s: %q belongs into the catalogue", file, text)
+				if n.Kind == token.STRING && err == nil && !slices.Contains(ownNames, text) &&
+					!slices.Contains(slices.Concat(purposes, logged), text) {
+					require.False(t, sentence.MatchString(tags.ReplaceAllString(text, "")),
+						"%s: %q belongs into the catalogue", file, text)
 				}
 			}
 			return true
@@ -171,7 +177,8 @@ func wordsOf(t *testing.T, source string) (found []string) {
 		var text strings.Builder
 		walk(one.Root, &text, &quoted)
 		source := text.String()
-		if !strings.Contains(source, "<") && strings.Contains(source, `="`) { // attributes, which stand in a tag of another template
+		if !strings.Contains(source, "<") &&
+			strings.Contains(source, `="`) { // attributes, which stand in a tag of another template
 			source = "<i " + source + ">"
 		}
 		found = append(found, wordsOfHTML(source)...)
@@ -282,13 +289,17 @@ func TestTextsOfPages(t *testing.T) {
 		"read":   {"one": "{readers} reader", "other": "{readers} readers {period}"},
 	}, printer: catalogueOf(t).In(locale.English).printer}
 	for url, want := range map[string]string{
-		"/a?b=1&c=2": "/a?b=1&amp;c=2", "https://example.com": "https://example.com", "javascript:alert(1)": "#", "JavaScript:alert(1)": "#", "?q=a:b": "?q=a:b",
+		"/a?b=1&c=2": "/a?b=1&amp;c=2", "https://example.com": "https://example.com", "javascript:alert(1)": "#",
+		"JavaScript:alert(1)": "#", "?q=a:b": "?q=a:b",
 		`/"onclick=`: "/&#34;onclick=",
 	} {
-		require.Equal(t, `It &lt;offers&gt; <a href="`+want+`">&lt;i&gt;</a> to 1,200 people`, string(texts.HTML("offers", "document", Link{url, "<i>"}, "n", 1200)))
+		require.Equal(t, `It &lt;offers&gt; <a href="`+want+`">&lt;i&gt;</a> to 1,200 people`,
+			string(texts.HTML("offers", "document", Link{url, "<i>"}, "n", 1200)))
 	}
 	require.Equal(t, "It <offers> Guide to 2 people", texts.Say("offers", "document", Link{"/", "Guide"}, "n", 2))
 	number := new(int)
-	require.Equal(t, []Part{{Value: number}, {Text: " readers "}, {Text: "today"}}, texts.Parts("read", "n", 5, "readers", number, "period", "today"))
-	require.Equal(t, []Part{{Value: number}, {Text: " reader"}}, texts.Parts("read", "n", 1, "readers", number, "period", "today"))
+	require.Equal(t, []Part{{Value: number}, {Text: " readers "}, {Text: "today"}},
+		texts.Parts("read", "n", 5, "readers", number, "period", "today"))
+	require.Equal(t, []Part{{Value: number}, {Text: " reader"}},
+		texts.Parts("read", "n", 1, "readers", number, "period", "today"))
 }

@@ -40,6 +40,7 @@ func (t *Texts) date(key string, at time.Time) string {
 		return ""
 	}
 	// Numbers of a year have no separators.
-	return t.Say(key, "weekday", name("date.weekdays", int(at.Weekday())), "day", at.Format("2"), "month", name("date.months", int(at.Month())-1),
+	return t.Say(key, "weekday", name("date.weekdays", int(at.Weekday())), "day", at.Format("2"), "month",
+		name("date.months", int(at.Month())-1),
 		"year", at.Format("2006"), "time", at.Format("15:04"), "zone", at.Format("MST"))
 }

@@ -64,7 +64,8 @@ func New(d Deps) (*Site, error) {
 		return nil, fmt.Errorf("parse address of the site: %w", err)
 	}
 	s := &Site{
-		url: public.String(), prefix: public.EscapedPath(), log: d.Log, unavailable: d.Unavailable, secret: d.Secret, cookie: d.Cookie,
+		url: public.String(), prefix: public.EscapedPath(), log: d.Log, unavailable: d.Unavailable,
+		secret: d.Secret, cookie: d.Cookie,
 		forms: http.NewCrossOriginProtection(),
 	}
 	if s.catalogue, err = VisitorTexts(); err != nil {
@@ -193,7 +194,8 @@ type view struct {
 // and script element carries. An error is one of the template: nothing was sent.
 func (t *Template) Write(w http.ResponseWriter, r *http.Request, status int, p Page) error {
 	css := t.css + accentCSS(p.Brand.Accent)
-	v := view{Page: p, Nonce: rand.Text(), Ground: Token("ground"), Icon: cmp.Or(p.Brand.Logo, t.site.Path(asset.IconPath))}
+	v := view{Page: p, Nonce: rand.Text(), Ground: Token("ground"),
+		Icon: cmp.Or(p.Brand.Logo, t.site.Path(asset.IconPath))}
 	if v.T = p.Texts; v.T == nil {
 		v.T = t.site.catalogue.In(locale.English)
 	} else if p.Brand.Language == nil {

@@ -27,7 +27,8 @@ func site(t *testing.T) (*web.Site, *strings.Builder) {
 func private(t *testing.T, cookie, secret string) (*web.Site, *strings.Builder) {
 	t.Helper()
 	log := &strings.Builder{}
-	s, err := web.New(web.Deps{Site: "https://links.example.com", Log: slog.New(slog.NewTextHandler(log, nil)), Cookie: cookie, Secret: secret})
+	s, err := web.New(web.Deps{Site: "https://links.example.com", Log: slog.New(slog.NewTextHandler(log, nil)),
+		Cookie: cookie, Secret: secret})
 	require.NoError(t, err)
 	return s, log
 }
@@ -52,17 +53,20 @@ func TestPageIsSealed(t *testing.T) {
 	t.Parallel()
 	s, _ := site(t)
 	files := fstest.MapFS{
-		"x.html": {Data: []byte(`{{define "content"}}<p>{{.Data}}</p><script nonce="{{.Nonce}}">const x = {{.Data}};</script>{{end}}`)},
-		"x.css":  {Data: []byte("p {\n  color: red; /* a note */\n}\n")},
+		"x.html": {Data: []byte(
+			`{{define "content"}}<p>{{.Data}}</p><script nonce="{{.Nonce}}">const x = {{.Data}};</script>{{end}}`)},
+		"x.css": {Data: []byte("p {\n  color: red; /* a note */\n}\n")},
 	}
 	tmpl, err := s.Parse(files, "x.html", "x.css")
 	require.NoError(t, err)
 	evil := `</script><img src=x onerror=alert(1)>"'`
 	h := s.Serve(func(w http.ResponseWriter, r *http.Request) error {
-		return tmpl.Write(w, r, 200, web.Page{Title: evil, Description: evil, Data: evil, Brand: web.Brand{Name: evil, Accent: "red;}</style>"}, Policy: web.Policy{
-			Connect: []string{"http://127.0.0.1:8081/v1"}, Images: []string{"https://cdn.example.com/a.png", "https://a;script-src.example/x.png", "javascript:alert(1)"},
-			Forms: []string{"https://thanks.example.com/x?y=1"},
-		}})
+		return tmpl.Write(w, r, 200, web.Page{Title: evil, Description: evil, Data: evil,
+			Brand: web.Brand{Name: evil, Accent: "red;}</style>"}, Policy: web.Policy{
+				Connect: []string{"http://127.0.0.1:8081/v1"}, Images: []string{"https://cdn.example.com/a.png",
+					"https://a;script-src.example/x.png", "javascript:alert(1)"},
+				Forms: []string{"https://thanks.example.com/x?y=1"},
+			}})
 	})
 	one, two := ask(h, "GET", "/x"), ask(h, "GET", "/x")
 	require.Equal(t, 200, one.Code)
@@ -72,10 +76,12 @@ func TestPageIsSealed(t *testing.T) {
 	nonce := regexp.MustCompile(`'nonce-(\w{26})'`).FindStringSubmatch(policy)[1]
 	require.NotContains(t, two.Header().Get("Content-Security-Policy"), nonce)
 	require.Equal(t, 2, strings.Count(one.text(), `nonce="`+nonce+`"`))
-	require.Equal(t, "default-src 'none'; style-src 'nonce-"+nonce+"'; img-src 'self' data: https://cdn.example.com; form-action 'self' https:; "+
+	require.Equal(t, "default-src 'none'; style-src 'nonce-"+nonce+
+		"'; img-src 'self' data: https://cdn.example.com; form-action 'self' https:; "+
 		"base-uri 'none'; frame-ancestors 'none'; script-src 'nonce-"+nonce+"'; connect-src http://127.0.0.1:8081", policy)
 	for name, want := range map[string]string{
-		"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "same-origin", "Cache-Control": "no-store",
+		"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "same-origin",
+		"Cache-Control":              "no-store",
 		"Cross-Origin-Opener-Policy": "same-origin", "X-Robots-Tag": "noindex, nofollow",
 	} {
 		require.Equal(t, want, one.Header().Get(name), name)
@@ -127,7 +133,10 @@ func TestErrors(t *testing.T) {
 func TestWhatIsNotThereLeadsSomewhere(t *testing.T) {
 	t.Parallel()
 	s, _ := site(t)
-	missing := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.WriteProblem(w, r, problem.Missing("page")) })
+	missing := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.WriteProblem(w,
+			r, problem.Missing("page"))
+	})
 	const home = `<a class="button" href="/dashboard">`
 	for _, path := range []string{"/dashboard/nothing", "/dashboard/links/x/y", "/dashboard/settings/old"} {
 		a := ask(missing, "GET", path)
@@ -167,11 +176,15 @@ func TestFormsOfOtherSitesAreRefused(t *testing.T) {
 func TestCheckURL(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
-		"https://a.example/x": "", "http://a.example:1/": "", "https://[::1]:65535": "", "https://a.example:/": "", "https://a.example:080/": "",
-		"https://a.example:65536/": "ports are 1 to 65535", "https://a.example:0": "ports are 1 to 65535", "https://[::1]:99999/": "ports are 1 to 65535",
+		"https://a.example/x": "", "http://a.example:1/": "", "https://[::1]:65535": "", "https://a.example:/": "",
+		"https://a.example:080/":   "",
+		"https://a.example:65536/": "ports are 1 to 65535", "https://a.example:0": "ports are 1 to 65535",
+		"https://[::1]:99999/":                    "ports are 1 to 65535",
 		"https://a.example:18446744073709551617/": "ports are 1 to 65535",
-		"https://a.example:x/":                    "full http or https URL, such as https://example.com", "ftp://a.example/": "full http", "https://": "full http", "https://:443/": "full http",
-		"//a.example/": "full http", "https://u:p@a.example/": "full http", "javascript:alert(1)": "full http", "": "full http",
+		"https://a.example:x/":                    "full http or https URL, such as https://example.com",
+		"ftp://a.example/":                        "full http", "https://": "full http", "https://:443/": "full http",
+		"//a.example/": "full http", "https://u:p@a.example/": "full http",
+		"javascript:alert(1)": "full http", "": "full http",
 	} {
 		got := web.CheckURL(address, "https://example.com")
 		require.Equal(t, want == "", got == "", "%s: %s", address, got)
@@ -182,9 +195,12 @@ func TestCheckURL(t *testing.T) {
 func TestOrigin(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
-		"https://Example.com/x?y": "https://example.com", "http://127.0.0.1:8081": "http://127.0.0.1:8081", "https://[::1]:8/": "https://[::1]:8",
-		"https://exämple.com:444/x": "https://xn--exmple-cua.com:444", "https://a;script-src": "", "https://a,b/": "", "https://a'b/": "", "https://*/": "",
-		"javascript:alert(1)": "", "//example.com": "", "/x": "", "": "", "https://": "", "data:x": "", "https://ex ample.com": "",
+		"https://Example.com/x?y": "https://example.com", "http://127.0.0.1:8081": "http://127.0.0.1:8081",
+		"https://[::1]:8/":          "https://[::1]:8",
+		"https://exämple.com:444/x": "https://xn--exmple-cua.com:444", "https://a;script-src": "", "https://a,b/": "",
+		"https://a'b/": "", "https://*/": "",
+		"javascript:alert(1)": "", "//example.com": "", "/x": "", "": "", "https://": "",
+		"data:x": "", "https://ex ample.com": "",
 		"https://a.example:65536": "", "https://a.example:0": "", "https://a.example:65535": "https://a.example:65535",
 	} {
 		require.Equal(t, want, web.Origin(address), address)

@@ -61,8 +61,9 @@ func secure(h http.Header, p Policy, nonce string) {
 	}
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	h.Set("Permissions-Policy", "accelerometer=(), browsing-topics=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), "+
-		"magnetometer=(), microphone=(), midi=(), payment=(), usb=()")
+	h.Set("Permissions-Policy",
+		"accelerometer=(), browsing-topics=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), "+
+			"magnetometer=(), microphone=(), midi=(), payment=(), usb=()")
 }
 
 // formAction names the schemes of where forms lead, not the origins: browsers hold every redirect

@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"testing"
 
-	"lodestone/crud/web"
-
 	"github.com/stretchr/testify/require"
+
+	"lodestone/crud/web"
 )
 
 func TestPrivatePagesNeedTheSecret(t *testing.T) {
@@ -17,14 +17,16 @@ func TestPrivatePagesNeedTheSecret(t *testing.T) {
 		return err
 	})
 	for _, header := range [][]string{
-		{"Authorization", "Bearer swordfish"}, {"Cookie", "dev=swordfish"}, {"Cookie", "a=b; dev=swordfish", "Host", "links.example.com", "X-Forwarded-For", "203.0.113.7"},
+		{"Authorization", "Bearer swordfish"}, {"Cookie", "dev=swordfish"}, {"Cookie", "a=b; dev=swordfish", "Host",
+			"links.example.com", "X-Forwarded-For", "203.0.113.7"},
 	} {
 		a := ask(h, "GET", "/dev/mailbox.json", header...)
 		require.Equal(t, http.StatusOK, a.Code, header)
 		require.Equal(t, "the mails", a.text())
 	}
 	for _, header := range [][]string{
-		nil, {"Authorization", "Bearer sword"}, {"Authorization", "Bearer "}, {"Authorization", "swordfish"}, {"Cookie", "dev="}, {"Cookie", "other=swordfish"},
+		nil, {"Authorization", "Bearer sword"}, {"Authorization", "Bearer "}, {"Authorization", "swordfish"},
+		{"Cookie", "dev="}, {"Cookie", "other=swordfish"},
 		{"Host", "127.0.0.1:8080"}, {"Host", "localhost", "X-Forwarded-For", "127.0.0.1"},
 	} {
 		a := ask(h, "GET", "/dev/mailbox.json?secret=sword", header...)

@@ -90,27 +90,37 @@ const (
 )
 
 var words = map[Kind]wording{
-	NotFound:        {status: http.StatusNotFound, mark: markSearch, key: "status.not_found", paragraphs: 2},
-	Gone:            {status: http.StatusGone, mark: markClosed, key: "status.gone", paragraphs: 2},
-	Inactive:        {status: http.StatusGone, mark: markClosed, key: "status.inactive", paragraphs: 2},
-	OfferOver:       {status: http.StatusGone, mark: markClock, key: "status.offer_over", paragraphs: 2},
-	Disabled:        {status: http.StatusGone, mark: markClosed, key: "status.disabled", paragraphs: 2},
-	Expired:         {status: http.StatusGone, mark: markClock, key: "status.expired", paragraphs: 2},
-	UsedUp:          {status: http.StatusGone, mark: markClock, key: "status.used_up", paragraphs: 2},
-	NotReady:        {status: http.StatusNotFound, mark: markPage, key: "status.not_ready", paragraphs: 2, action: "action.again"},
-	NoDownload:      {status: http.StatusForbidden, mark: markPage, key: "status.no_download", paragraphs: 1},
-	TooManyRequests: {status: http.StatusTooManyRequests, tone: "warn", mark: markClock, key: "status.too_many", paragraphs: 1},
-	Refused:         {status: http.StatusForbidden, tone: "warn", mark: markAlert, key: "status.refused", paragraphs: 1, action: "action.open"},
-	TooLarge:        {status: http.StatusRequestEntityTooLarge, tone: "warn", mark: markAlert, key: "status.too_large", paragraphs: 1, action: "action.page"},
-	TooSlow:         {status: http.StatusRequestTimeout, tone: "warn", mark: markClock, key: "status.too_slow", paragraphs: 1, action: "action.page"},
-	Unreadable:      {status: http.StatusBadRequest, tone: "warn", mark: markAlert, key: "status.unreadable", paragraphs: 1, action: "action.page"},
-	Unavailable:     {status: http.StatusServiceUnavailable, tone: "warn", mark: markAlert, key: "status.unavailable", paragraphs: 1, action: "action.again"},
-	Failed:          {status: http.StatusInternalServerError, tone: "warn", mark: markAlert, key: "status.failed", paragraphs: 1, action: "action.again", tellRequestID: true},
-	NoCookie: {status: http.StatusForbidden, tone: "warn", mark: markAlert, heading: "Your browser did not keep our cookie", action: "action.again",
+	NotFound:  {status: http.StatusNotFound, mark: markSearch, key: "status.not_found", paragraphs: 2},
+	Gone:      {status: http.StatusGone, mark: markClosed, key: "status.gone", paragraphs: 2},
+	Inactive:  {status: http.StatusGone, mark: markClosed, key: "status.inactive", paragraphs: 2},
+	OfferOver: {status: http.StatusGone, mark: markClock, key: "status.offer_over", paragraphs: 2},
+	Disabled:  {status: http.StatusGone, mark: markClosed, key: "status.disabled", paragraphs: 2},
+	Expired:   {status: http.StatusGone, mark: markClock, key: "status.expired", paragraphs: 2},
+	UsedUp:    {status: http.StatusGone, mark: markClock, key: "status.used_up", paragraphs: 2},
+	NotReady: {status: http.StatusNotFound, mark: markPage, key: "status.not_ready",
+		paragraphs: 2, action: "action.again"},
+	NoDownload: {status: http.StatusForbidden, mark: markPage, key: "status.no_download", paragraphs: 1},
+	TooManyRequests: {status: http.StatusTooManyRequests, tone: "warn", mark: markClock,
+		key: "status.too_many", paragraphs: 1},
+	Refused: {status: http.StatusForbidden, tone: "warn", mark: markAlert, key: "status.refused",
+		paragraphs: 1, action: "action.open"},
+	TooLarge: {status: http.StatusRequestEntityTooLarge, tone: "warn", mark: markAlert, key: "status.too_large",
+		paragraphs: 1, action: "action.page"},
+	TooSlow: {status: http.StatusRequestTimeout, tone: "warn", mark: markClock, key: "status.too_slow",
+		paragraphs: 1, action: "action.page"},
+	Unreadable: {status: http.StatusBadRequest, tone: "warn", mark: markAlert, key: "status.unreadable",
+		paragraphs: 1, action: "action.page"},
+	Unavailable: {status: http.StatusServiceUnavailable, tone: "warn", mark: markAlert, key: "status.unavailable",
+		paragraphs: 1, action: "action.again"},
+	Failed: {status: http.StatusInternalServerError, tone: "warn", mark: markAlert, key: "status.failed",
+		paragraphs: 1, action: "action.again", tellRequestID: true},
+	NoCookie: {status: http.StatusForbidden, tone: "warn", mark: markAlert,
+		heading: "Your browser did not keep our cookie", action: "action.again",
 		text: []string{"Signing in needs one cookie of this site, which no other site can read. Allow cookies here, and try again.",
 			"Over plain HTTP, it works only on the machine that Lodestone runs on."}},
 	InvitationGone: {status: http.StatusGone, mark: markClosed, heading: "This invitation no longer works",
-		text: []string{"It was used, taken back, repeated by a later mail, or is older than seven days.", "If you have joined, sign in at the dashboard. Otherwise ask for another invitation."}},
+		text: []string{"It was used, taken back, repeated by a later mail, or is older than seven days.",
+			"If you have joined, sign in at the dashboard. Otherwise ask for another invitation."}},
 	Private: {status: http.StatusNotFound, mark: markClosed, heading: "This page is for the person who started Lodestone",
 		text: []string{"Open the address that “lodestone up” printed, with the secret at its end. The secret is also in the file lodestone.env of the data directory."}},
 }
@@ -174,7 +184,8 @@ func (s *Site) WriteStatus(w http.ResponseWriter, r *http.Request, st *Status, r
 	} else if st.Kind == Unavailable {
 		w.Header().Set("Retry-After", "5")
 	}
-	if err := s.status.Write(w, r, known.status, Page{Title: heading, Brand: st.Brand, Texts: st.texts, Data: data}); err != nil {
+	if err := s.status.Write(w, r, known.status, Page{Title: heading, Brand: st.Brand,
+		Texts: st.texts, Data: data}); err != nil {
 		s.log.Error("cannot write a status page", "request_id", requestID, "error", err)
 		http.Error(w, heading, known.status)
 	}

@@ -10,7 +10,8 @@ import (
 
 // lowered are the paths of pages whose last part has no capitals: phones begin words with them, and
 // some programs write all of an address so.
-var lowered = []string{"/l/", "/a/", "/verify/", "/verify/sent/", "/s/", "/dashboard/sign-in/link/", "/dashboard/sign-in/once/", "/dashboard/sign-in/invitation/"}
+var lowered = []string{"/l/", "/a/", "/verify/", "/verify/sent/", "/s/", "/dashboard/sign-in/link/",
+	"/dashboard/sign-in/once/", "/dashboard/sign-in/invitation/"}
 
 // exact are the paths of pages whose last part may have capitals.
 var exact = []string{"/notices/", "/notices/confirm/", "/notices/weekly/"}
@@ -19,7 +20,8 @@ var exact = []string{"/notices/", "/notices/confirm/", "/notices/weekly/"}
 // it means no other: mail programs and chats take the punctuation that follows a link for a part of
 // it, and people append a campaign with & for ?.
 func withoutSurroundings(r *http.Request) string {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead || strings.Contains(r.URL.Path, "\x00") { // no program adds that
+	if r.Method != http.MethodGet && r.Method != http.MethodHead || strings.Contains(r.URL.Path,
+		"\x00") { // no program adds that
 		return ""
 	}
 	path := strings.Map(func(c rune) rune {
@@ -31,7 +33,8 @@ func withoutSurroundings(r *http.Request) string {
 	path, appended := cut(path, "?&")
 	path = strings.TrimRightFunc(path, func(c rune) bool { return !isOfToken(c) })
 	slash := strings.LastIndexByte(path, '/') + 1
-	folder, last := strings.ToLower(path[:slash]), strings.TrimLeftFunc(path[slash:], func(c rune) bool { return !isOfToken(c) })
+	folder, last := strings.ToLower(path[:slash]),
+		strings.TrimLeftFunc(path[slash:], func(c rune) bool { return !isOfToken(c) })
 	if end := strings.IndexFunc(last, func(c rune) bool { return !isOfToken(c) }); end >= 0 {
 		last = last[:end]
 	}
@@ -46,7 +49,8 @@ func withoutSurroundings(r *http.Request) string {
 		return ""
 	}
 	query := r.URL.RawQuery
-	if more, _ := url.ParseQuery(strings.TrimPrefix(appended, "amp;")); len(more) > 0 { // what of it cannot be read is left out
+	if more, _ := url.ParseQuery(strings.TrimPrefix(appended,
+		"amp;")); len(more) > 0 { // what of it cannot be read is left out
 		query = strings.Trim(more.Encode()+"&"+query, "&")
 	}
 	if query != "" {
@@ -77,6 +81,7 @@ func (s *Site) redirectTidy(w http.ResponseWriter, r *http.Request) bool {
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Referrer-Policy", "same-origin")
-	http.Redirect(w, r, s.Path(to), http.StatusFound) //nolint:gosec // to a path of ours, with a token of harmless characters
+	http.Redirect(w, r, s.Path(to),
+		http.StatusFound) //nolint:gosec // to a path of ours, with a token of harmless characters
 	return true
 }

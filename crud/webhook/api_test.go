@@ -18,7 +18,8 @@ import (
 func TestEndpoints(t *testing.T) {
 	t.Parallel()
 	r := newQuietRig(t)
-	code, made, tag := r.ask("POST", "", `{"url":"https://example.com/hooks?to=crm","description":"CRM","kinds":["form.submitted","link.created"]}`)
+	code, made, tag := r.ask("POST", "",
+		`{"url":"https://example.com/hooks?to=crm","description":"CRM","kinds":["form.submitted","link.created"]}`)
 	require.Equal(t, 201, code)
 	require.Regexp(t, `^whsec_[A-Za-z0-9+/]{43}=$`, made["secret"])
 	require.NotEmpty(t, tag)
@@ -28,7 +29,8 @@ func TestEndpoints(t *testing.T) {
 	require.Equal(t, 200, code)
 	require.Equal(t, made, got)
 	require.ElementsMatch(t, []string{
-		"id", "format", "url", "description", "kinds", "is_active", "disabled_reason", "disabled_at", "failing_since", "created_at", "updated_at",
+		"id", "format", "url", "description", "kinds", "is_active", "disabled_reason", "disabled_at",
+		"failing_since", "created_at", "updated_at",
 	}, keys(got))
 	require.Equal(t, []any{"form.submitted", "link.created"}, got["kinds"])
 	require.Equal(t, true, got["is_active"])
@@ -142,15 +144,19 @@ func TestStrangers(t *testing.T) {
 	require.Empty(t, r.must("GET", "", "")["data"])
 	other, _ := r.create(to.url)
 	for _, q := range [][2]string{
-		{"GET", "/" + id}, {"PATCH", "/" + id}, {"DELETE", "/" + id}, {"POST", "/" + id + "/test"}, {"POST", "/" + id + "/rotate-secret"},
+		{"GET", "/" + id}, {"PATCH", "/" + id}, {"DELETE", "/" + id}, {"POST", "/" + id + "/test"},
+		{"POST", "/" + id + "/rotate-secret"},
 		{"GET", "/" + id + "/deliveries"}, {"GET", log}, {"POST", log + "/replay"},
-		{"GET", "/" + other + "/deliveries/" + d["id"].(string)}, {"POST", "/" + other + "/deliveries/" + d["id"].(string) + "/replay"},
+		{"GET", "/" + other + "/deliveries/" + d["id"].(string)},
+		{"POST", "/" + other + "/deliveries/" + d["id"].(string) + "/replay"},
 	} {
 		code, _, _ := r.ask(q[0], q[1], map[bool]string{true: "{}"}[q[0] == "PATCH"])
 		require.Equal(t, http.StatusNotFound, code, q)
 	}
 	r.key = r.newKey(r.owner, auth.Read, auth.Write, auth.Leads, auth.Keys)
-	for _, q := range [][2]string{{"GET", ""}, {"GET", "/" + id}, {"GET", "/" + id + "/deliveries"}, {"GET", log}, {"DELETE", "/" + id}, {"POST", "/" + id + "/test"}, {"POST", "/" + id + "/rotate-secret"}, {"POST", log + "/replay"}} {
+	for _, q := range [][2]string{{"GET", ""}, {"GET", "/" + id}, {"GET", "/" + id + "/deliveries"}, {"GET", log},
+		{"DELETE", "/" + id}, {"POST", "/" + id + "/test"}, {"POST", "/" + id + "/rotate-secret"},
+		{"POST", log + "/replay"}} {
 		code, _, _ := r.ask(q[0], q[1], "")
 		require.Equal(t, http.StatusForbidden, code, q)
 	}
@@ -282,7 +288,8 @@ func TestLogPages(t *testing.T) {
 	require.Len(t, seen, 25)
 	require.Len(t, r.must("GET", "/"+id+"/deliveries?per_page=10&page=3", "")["data"], 5)
 	require.Empty(t, r.must("GET", "/"+id+"/deliveries?state=failed", "")["data"])
-	for _, query := range []string{"?per_page=10" + next, "?per_page=10&state=pending&page=1" + next, "?state=gone", "?cursor=x"} {
+	for _, query := range []string{"?per_page=10" + next, "?per_page=10&state=pending&page=1" + next,
+		"?state=gone", "?cursor=x"} {
 		code, _, _ := r.ask("GET", "/"+id+"/deliveries"+query, "")
 		require.Equal(t, 400, code, query)
 	}

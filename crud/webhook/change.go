@@ -126,10 +126,12 @@ func (w *Webhooks) create(ctx context.Context, in *createInput) (*api.Answer[Ful
 			return fmt.Errorf("count webhooks: %w", err)
 		}
 		if n >= int64(w.config.MaxEndpoints) {
-			return problem.New(problem.LimitReached, fmt.Sprintf("An account can have %d webhooks: delete some that are not used.", w.config.MaxEndpoints))
+			return problem.New(problem.LimitReached,
+				fmt.Sprintf("An account can have %d webhooks: delete some that are not used.", w.config.MaxEndpoints))
 		}
 		row, err = q.InsertWebhook(ctx, store.InsertWebhookParams{
-			ID: id, AccountID: owner, Format: string(b.Format), Url: to.hint, UrlSealed: to.sealed, Description: b.Description, Kinds: names(b.Kinds),
+			ID: id, AccountID: owner, Format: string(b.Format), Url: to.hint, UrlSealed: to.sealed,
+			Description: b.Description, Kinds: names(b.Kinds),
 		})
 		if err != nil {
 			return fmt.Errorf("insert webhook: %w", err)
@@ -178,8 +180,9 @@ func (w *Webhooks) update(ctx context.Context, in *updateInput) (*api.Answer[Web
 			return err
 		}
 		row, err = store.New(tx).UpdateWebhook(ctx, store.UpdateWebhookParams{
-			ID: in.ID, Revisions: revisions, Url: to.hint, UrlSealed: to.sealed, SetDescription: b.Description.Given, Description: b.Description.Value,
-			Kinds: names(b.Kinds), IsActive: b.IsActive, Reason: byOwner,
+			ID: in.ID, Revisions: revisions, Url: to.hint, UrlSealed: to.sealed, SetDescription: b.Description.Given,
+			Description: b.Description.Value,
+			Kinds:       names(b.Kinds), IsActive: b.IsActive, Reason: byOwner,
 		})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return conflictOf(ctx, tx, in.ID)
@@ -265,7 +268,8 @@ func (w *Webhooks) rotate(ctx context.Context, in *rotateInput) (*api.Answer[Ful
 			return fmt.Errorf("count webhook secrets: %w", err)
 		}
 		if in.KeepHours > 0 && n >= maxSecrets {
-			return problem.New(problem.Conflict, fmt.Sprintf("%d secrets sign the messages of this webhook at present: wait until some expire, or end them all with keep_previous_hours=0.", n))
+			return problem.New(problem.Conflict,
+				fmt.Sprintf("%d secrets sign the messages of this webhook at present: wait until some expire, or end them all with keep_previous_hours=0.", n))
 		}
 		created, err = w.addSecret(ctx, q, account, in.ID)
 		return err

@@ -17,7 +17,8 @@ import (
 func (r *rig) notify(about webhook.Kind, subject string) {
 	r.t.Helper()
 	require.NoError(r.t, r.db.Account(r.t.Context(), r.owner, func(tx pgx.Tx) error {
-		return webhook.Emit(r.t.Context(), tx, r.tokens, r.owner, webhook.Notice{About: about, Words: mail.Words{Subject: subject}})
+		return webhook.Emit(r.t.Context(), tx, r.tokens, r.owner,
+			webhook.Notice{About: about, Words: mail.Words{Subject: subject}})
 	}))
 }
 
@@ -49,7 +50,8 @@ func TestChatPrograms(t *testing.T) {
 
 	answer.Store(http.StatusNotFound)
 	r.notify(webhook.KindLeads, "Another lead")
-	require.Eventually(t, func() bool { return r.must("GET", "/"+id, "")["is_active"] == false }, testTimeout, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return r.must("GET", "/"+id, "")["is_active"] == false },
+		testTimeout, 20*time.Millisecond)
 	hook := r.must("GET", "/"+id, "")
 	require.Equal(t, "It answered with 404: it wants no more messages.", hook["disabled_reason"])
 	for _, shown := range []object{made, sent, trial, hook} {
@@ -60,7 +62,8 @@ func TestChatPrograms(t *testing.T) {
 	require.NotContains(t, r.log.String(), token)
 	for _, table := range []string{"webhook_endpoints", "webhook_deliveries"} {
 		var found bool
-		require.NoError(t, r.db.Unscoped().QueryRow(t.Context(), "SELECT bool_or(t::text LIKE '%"+token+"%') FROM "+table+" t").Scan(&found))
+		require.NoError(t, r.db.Unscoped().QueryRow(t.Context(), "SELECT bool_or(t::text LIKE '%"+token+
+			"%') FROM "+table+" t").Scan(&found))
 		require.False(t, found, table)
 	}
 }
@@ -69,7 +72,8 @@ func TestChatPrograms(t *testing.T) {
 func TestKindsOfFormats(t *testing.T) {
 	t.Parallel()
 	r := newQuietRig(t)
-	chat := "/" + r.must("POST", "", `{"format":"teams","url":"https://example.com/","kinds":["notice.leads"]}`)["id"].(string)
+	chat := "/" + r.must("POST", "",
+		`{"format":"teams","url":"https://example.com/","kinds":["notice.leads"]}`)["id"].(string)
 	hook, _ := r.create("https://example.com/")
 	for _, bad := range []struct{ method, path, body, field string }{
 		{"POST", "", `{"url":"https://example.com/","kinds":["form.submitted","notice.leads"]}`, "kinds[1]"},

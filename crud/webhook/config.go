@@ -33,7 +33,8 @@ func (c *Config) BeforeApply() error {
 func (c Config) Validate() error {
 	var errs []error
 	if _, err := c.networks(); err != nil {
-		errs = append(errs, config.Invalid("--webhook-allow-networks", "cannot be read: "+err.Error(), "give networks such as 10.1.0.0/16, or addresses, or none"))
+		errs = append(errs, config.Invalid("--webhook-allow-networks", "cannot be read: "+err.Error(),
+			"give networks such as 10.1.0.0/16, or addresses, or none"))
 	}
 	if c.SessionIdle < time.Second || c.SessionIdle > 24*time.Hour {
 		errs = append(errs, config.Invalid("--session-idle", "is out of range", "give a time from 1s to 24h"))

@@ -170,12 +170,15 @@ func TestFailingEndpointIsDisabled(t *testing.T) {
 	healthy.Store(true)
 	r.emit(1)
 	to.next(t)
-	require.Eventually(t, func() bool { return r.must("GET", "/"+id, "")["failing_since"] == nil }, testTimeout, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return r.must("GET", "/"+id, "")["failing_since"] == nil },
+		testTimeout, 20*time.Millisecond)
 	healthy.Store(false)
 	fail(9)
 	r.clock.advance(121 * time.Hour) // days pass; now what failed is tried again
-	require.Eventually(t, func() bool { return r.must("GET", "/"+id, "")["is_active"] == false }, testTimeout, 20*time.Millisecond)
-	require.Regexp(t, `^It failed for 5 days without a success, \d+ times in a row\.$`, r.must("GET", "/"+id, "")["disabled_reason"])
+	require.Eventually(t, func() bool { return r.must("GET", "/"+id, "")["is_active"] == false },
+		testTimeout, 20*time.Millisecond)
+	require.Regexp(t, `^It failed for 5 days without a success, \d+ times in a row\.$`,
+		r.must("GET", "/"+id, "")["disabled_reason"])
 }
 
 // One endpoint that does not answer keeps no other one waiting, and is sent no more at once than
@@ -246,7 +249,8 @@ func TestCrashBetween(t *testing.T) {
 	id, secret := r.create(to.url)
 	r.emit(1)
 	// What a process leaves that was killed after it had sent: the claim, and nothing else.
-	_, err := r.db.Unscoped().Exec(t.Context(), "UPDATE webhook_deliveries SET claim = gen_random_uuid(), claimed_until = $1",
+	_, err := r.db.Unscoped().Exec(t.Context(),
+		"UPDATE webhook_deliveries SET claim = gen_random_uuid(), claimed_until = $1",
 		r.clock.now().Add(10*time.Minute))
 	require.NoError(t, err)
 	r.deliver(r.hooks)

@@ -130,9 +130,11 @@ func (w *Webhooks) deliver(ctx context.Context, j job) {
 	}
 	release, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
-	err = store.New(w.db.Unscoped()).ReleaseWebhookDelivery(release, store.ReleaseWebhookDeliveryParams{ID: j.delivery.ID, Claim: claimOf(j.delivery)})
+	err = store.New(w.db.Unscoped()).ReleaseWebhookDelivery(release, store.ReleaseWebhookDeliveryParams{ID: j.delivery.ID,
+		Claim: claimOf(j.delivery)})
 	if err != nil {
-		w.log.Warn("cannot give back a delivery, it waits until its claim runs out", "delivery_id", j.delivery.ID, "error", err)
+		w.log.Warn("cannot give back a delivery, it waits until its claim runs out", "delivery_id",
+			j.delivery.ID, "error", err)
 	}
 }
 

@@ -68,8 +68,10 @@ func (w *Webhooks) show(d store.WebhookDelivery) (shown Delivery, err error) {
 		return shown, err
 	}
 	shown = Delivery{
-		ID: d.ID, MessageID: messageID(d.EventID), Kind: sentKind(d.Kind), State: state(d.State), Reason: d.Reason, Body: body(text),
-		NextAttemptAt: api.OptionalTime(d.NextAttemptAt), CreatedAt: api.TimeOf(d.CreatedAt), SettledAt: api.OptionalTime(d.SettledAt),
+		ID: d.ID, MessageID: messageID(d.EventID), Kind: sentKind(d.Kind), State: state(d.State),
+		Reason: d.Reason, Body: body(text),
+		NextAttemptAt: api.OptionalTime(d.NextAttemptAt), CreatedAt: api.TimeOf(d.CreatedAt),
+		SettledAt: api.OptionalTime(d.SettledAt),
 	}
 	shown.Attempts, err = w.attempts(d)
 	return shown, err
@@ -83,7 +85,8 @@ type deliveriesInput struct {
 
 func (w *Webhooks) deliveries(ctx context.Context, in *deliveriesInput) (*api.Answer[api.CursorPage[Delivery]], error) {
 	// One more than the page has tells whether another one follows.
-	query := store.ListWebhookDeliveriesParams{EndpointID: in.ID, State: (*string)(in.State), RowOffset: in.Offset(), RowLimit: in.Limit() + 1}
+	query := store.ListWebhookDeliveriesParams{EndpointID: in.ID, State: (*string)(in.State),
+		RowOffset: in.Offset(), RowLimit: in.Limit() + 1}
 	var err error
 	if query.BeforeAt, query.BeforeID, err = in.Place(in.ID, in.State); err != nil {
 		return nil, err
@@ -95,7 +98,8 @@ func (w *Webhooks) deliveries(ctx context.Context, in *deliveriesInput) (*api.An
 			return err
 		}
 		q := store.New(tx)
-		if total, err = q.CountWebhookDeliveries(ctx, store.CountWebhookDeliveriesParams{EndpointID: in.ID, State: (*string)(in.State)}); err != nil {
+		if total, err = q.CountWebhookDeliveries(ctx, store.CountWebhookDeliveriesParams{EndpointID: in.ID,
+			State: (*string)(in.State)}); err != nil {
 			return err
 		}
 		rows, err = q.ListWebhookDeliveries(ctx, query)

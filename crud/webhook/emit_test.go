@@ -32,7 +32,8 @@ func endpoint(t *testing.T, db *postgres.Pool, owner uuid.UUID, kinds ...webhook
 	t.Helper()
 	id := uuid.New()
 	require.NoError(t, db.Account(t.Context(), owner, func(tx pgx.Tx) error {
-		_, err := tx.Exec(t.Context(), "INSERT INTO webhook_endpoints (id, account_id, format, url, url_sealed, kinds) VALUES ($1, $2, 'json', 'https://example.com/', '', $3)",
+		_, err := tx.Exec(t.Context(),
+			"INSERT INTO webhook_endpoints (id, account_id, format, url, url_sealed, kinds) VALUES ($1, $2, 'json', 'https://example.com/', '', $3)",
 			id, owner, kinds)
 		return err
 	}))
@@ -63,7 +64,8 @@ func (d delivery) body(t *testing.T) string {
 func deliveries(t *testing.T, db *postgres.Pool, owner uuid.UUID) []delivery {
 	t.Helper()
 	rows, err := db.Unscoped().Query(t.Context(),
-		"SELECT id, endpoint_id, event_id, kind, body_sealed FROM webhook_deliveries WHERE account_id = $1 ORDER BY id", owner)
+		"SELECT id, endpoint_id, event_id, kind, body_sealed FROM webhook_deliveries WHERE account_id = $1 ORDER BY id",
+		owner)
 	require.NoError(t, err)
 	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[delivery])
 	require.NoError(t, err)
@@ -100,7 +102,8 @@ func TestEmitTellsWhoAsked(t *testing.T) {
 		require.Equal(t, made[0].Event, made[1].Event)
 		require.Equal(t, made[0].body(t), made[1].body(t))
 		require.Contains(t, made[0].body(t), `{"type":"form.verified","timestamp":"`)
-		require.Contains(t, made[0].body(t), `"email":"ada@example.com","name":null,"verified_at":"2026-02-02T02:40:00.123Z"}}`)
+		require.Contains(t, made[0].body(t),
+			`"email":"ada@example.com","name":null,"verified_at":"2026-02-02T02:40:00.123Z"}}`)
 	}
 	require.Empty(t, deliveries(t, db, stranger))
 }

@@ -35,7 +35,8 @@ func (r *rig) session(last time.Time, pages []int32, duration int64) (session, l
 }
 
 func (r *rig) closer() *session.Closer {
-	return session.NewCloser(settings().SessionIdle, session.CloserDeps{Postgres: r.db, Tokens: r.tokens, Log: r.logger(), Registerer: prometheus.NewRegistry(), Now: r.clock.now})
+	return session.NewCloser(settings().SessionIdle, session.CloserDeps{Postgres: r.db, Tokens: r.tokens, Log: r.logger(),
+		Registerer: prometheus.NewRegistry(), Now: r.clock.now})
 }
 
 // A session that had no activity for a while is over, and that is sent once, by however many
@@ -74,6 +75,7 @@ func TestSessionEnds(t *testing.T) {
 	require.NoError(t, r.closer().Close(t.Context()))
 	require.Len(t, deliveries(t, r.db, r.owner), 1)
 	var still int
-	require.NoError(t, r.db.Unscoped().QueryRow(t.Context(), "SELECT count(*) FROM sessions WHERE id = $1 AND ended_at IS NULL", open).Scan(&still))
+	require.NoError(t, r.db.Unscoped().QueryRow(t.Context(),
+		"SELECT count(*) FROM sessions WHERE id = $1 AND ended_at IS NULL", open).Scan(&still))
 	require.Equal(t, 1, still)
 }

@@ -105,8 +105,9 @@ func (w *Webhooks) shown(row store.WebhookEndpoint) Webhook {
 	}
 	return Webhook{
 		ID: row.ID, Format: Format(row.Format), URL: text, Description: row.Description, Kinds: kinds, IsActive: row.IsActive,
-		DisabledReason: row.DisabledReason, DisabledAt: api.OptionalTime(row.DisabledAt), FailingSince: api.OptionalTime(row.FailingSince),
-		CreatedAt: api.TimeOf(row.CreatedAt), UpdatedAt: api.TimeOf(row.UpdatedAt),
+		DisabledReason: row.DisabledReason, DisabledAt: api.OptionalTime(row.DisabledAt),
+		FailingSince: api.OptionalTime(row.FailingSince),
+		CreatedAt:    api.TimeOf(row.CreatedAt), UpdatedAt: api.TimeOf(row.UpdatedAt),
 	}
 }
 

@@ -32,7 +32,8 @@ const (
 )
 
 var (
-	eventKinds  = []Kind{KindLinkCreated, KindLinkAccessed, KindFormSubmitted, KindFormVerified, KindSessionEnded, KindDownloadCompleted}
+	eventKinds = []Kind{KindLinkCreated, KindLinkAccessed, KindFormSubmitted, KindFormVerified,
+		KindSessionEnded, KindDownloadCompleted}
 	noticeKinds = []Kind{KindLeads, KindReaders, KindWeekly, KindWebhooks}
 )
 
@@ -55,13 +56,15 @@ type Link struct {
 	GenericLinkID *uuid.UUID `json:"generic_link_id"` // nil: created by the API, or its link was deleted
 	SubmissionID  *uuid.UUID `json:"submission_id"`   // nil: likewise
 	Email         string     `json:"email"`           // of the recipient
-	Source        string     `json:"source"`          // how the URL was handed out: api, mail or form, the latter to whoever typed the address
+	// how the URL was handed out: api, mail or form, the latter to whoever typed the address
+	Source string `json:"source"`
 }
 
 // LinkOf names an access link.
 func LinkOf(a store.AccessLink) Link {
 	return Link{
-		AccessLinkID: a.ID, LeadMagnetID: a.LeadMagnetID, GenericLinkID: a.GenericLinkID, SubmissionID: a.SubmissionID, Email: a.Email, Source: a.Source,
+		AccessLinkID: a.ID, LeadMagnetID: a.LeadMagnetID, GenericLinkID: a.GenericLinkID, SubmissionID: a.SubmissionID,
+		Email: a.Email, Source: a.Source,
 	}
 }
 

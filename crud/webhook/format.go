@@ -45,9 +45,11 @@ func (f Format) Kinds() []Kind {
 func (f Format) check(kinds []Kind) (wrong []problem.Field) {
 	for i, k := range kinds {
 		if first := slices.Index(kinds, k); first < i {
-			wrong = append(wrong, problem.Field{Field: fmt.Sprintf("kinds[%d]", i), Message: fmt.Sprintf("is the same as kinds[%d]", first)})
+			wrong = append(wrong, problem.Field{Field: fmt.Sprintf("kinds[%d]", i),
+				Message: fmt.Sprintf("is the same as kinds[%d]", first)})
 		} else if !slices.Contains(f.Kinds(), k) {
-			wrong = append(wrong, problem.Field{Field: fmt.Sprintf("kinds[%d]", i), Message: fmt.Sprintf("is not sent in the format %s", f)})
+			wrong = append(wrong, problem.Field{Field: fmt.Sprintf("kinds[%d]", i),
+				Message: fmt.Sprintf("is not sent in the format %s", f)})
 		}
 	}
 	return wrong
@@ -67,7 +69,8 @@ func (f Format) encode(e Event, at time.Time) (string, error) {
 	default:
 		m = message{e.kind(), api.TimeOf(at), e}
 	}
-	text, err := json.Marshal(m, json.FormatNilSliceAsNull(false), json.FormatNilMapAsNull(false), json.Deterministic(true))
+	text, err := json.Marshal(m, json.FormatNilSliceAsNull(false),
+		json.FormatNilMapAsNull(false), json.Deterministic(true))
 	if err != nil {
 		return "", fmt.Errorf("encode %s: %w", e.kind(), err)
 	}
@@ -151,7 +154,8 @@ func teams(w mail.Words) object {
 	if w.URL != "" {
 		card["actions"] = []object{{"type": "Action.OpenUrl", "title": w.Button, "url": w.URL}}
 	}
-	return object{"type": "message", "attachments": []object{{"contentType": "application/vnd.microsoft.card.adaptive", "content": card}}}
+	return object{"type": "message",
+		"attachments": []object{{"contentType": "application/vnd.microsoft.card.adaptive", "content": card}}}
 }
 
 // discord escapes markup, and allows no mentions.
@@ -162,7 +166,8 @@ func discord(w mail.Words) object {
 	}
 	var fields []object
 	for _, f := range w.Facts {
-		fields = append(fields, object{"name": discordEscape(f.Name), "value": discordEscape(cut(f.Value, maxValue/2)), "inline": true})
+		fields = append(fields, object{"name": discordEscape(f.Name),
+			"value": discordEscape(cut(f.Value, maxValue/2)), "inline": true})
 	}
 	if fields != nil {
 		embed["fields"] = fields

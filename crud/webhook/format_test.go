@@ -24,7 +24,8 @@ func TestBodies(t *testing.T) {
 	t.Parallel()
 	words := mail.Words{
 		Subject: "New lead: " + hostile, Before: []string{"Someone asked for your document."},
-		Facts:  []mail.Fact{{Name: "Email", Value: "jo@example.com"}, {Name: "Name", Value: hostile}, {Name: "Campaign", Value: ""}},
+		Facts: []mail.Fact{{Name: "Email", Value: "jo@example.com"}, {Name: "Name", Value: hostile},
+			{Name: "Campaign", Value: ""}},
 		After:  []string{"The last one for an hour."},
 		Button: "See this lead", URL: "https://links.example.com/dashboard/readers/1?a=1&b=2",
 	}

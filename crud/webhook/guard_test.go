@@ -75,14 +75,16 @@ func TestBadReceivers(t *testing.T) {
 	}
 	header := func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X", strings.Repeat("x", 200<<10)) }
 	for name, test := range map[string]struct{ url, state, message string }{
-		"endless":       {newReceiver(t, flood).url, "delivered", ""},
-		"no answer":     {newReceiver(t, hang).url, "failed", "It did not answer in time."},
-		"no end":        {newReceiver(t, drip).url, "delivered", ""}, // its status says that it has the message
-		"large header":  {newReceiver(t, header).url, "failed", "The connection broke off."},
-		"broken":        {newReceiver(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }).url, "failed", "The connection broke off."},
+		"endless":      {newReceiver(t, flood).url, "delivered", ""},
+		"no answer":    {newReceiver(t, hang).url, "failed", "It did not answer in time."},
+		"no end":       {newReceiver(t, drip).url, "delivered", ""}, // its status says that it has the message
+		"large header": {newReceiver(t, header).url, "failed", "The connection broke off."},
+		"broken": {newReceiver(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }).url,
+			"failed", "The connection broke off."},
 		"closed":        {"http://127.0.0.1:1/", "failed", "The connection failed."},
 		"own authority": {secure.URL, "failed", "Its certificate is not valid: "},
-		"no TLS":        {strings.Replace(newReceiver(t, nil).url, "http://", "https://", 1), "failed", "It does not speak TLS."},
+		"no TLS": {strings.Replace(newReceiver(t, nil).url, "http://", "https://", 1),
+			"failed", "It does not speak TLS."},
 	} {
 		r := r
 		if name == "no answer" {
@@ -112,7 +114,8 @@ func unresolved() *net.Resolver {
 func TestUnknownName(t *testing.T) {
 	t.Parallel()
 	r := newQuietRig(t)
-	w, err := webhook.New(settings(), webhook.Deps{Postgres: r.db, Tokens: r.tokens, Log: r.logger(), Now: r.clock.now, Resolver: unresolved()})
+	w, err := webhook.New(settings(), webhook.Deps{Postgres: r.db, Tokens: r.tokens, Log: r.logger(),
+		Now: r.clock.now, Resolver: unresolved()})
 	require.NoError(t, err)
 	t.Cleanup(w.Close)
 	id, _ := r.create("https://unresolved.example/")

@@ -43,19 +43,23 @@ func (r *postRig) Deliver(m letters.RenderedMail) error {
 func newPostRig(t *testing.T) *postRig {
 	t.Helper()
 	r := &postRig{rig: newQuietRig(t)}
-	jobs, err := queue.New(queue.Config{Poll: 100 * time.Millisecond}, queue.Deps{Postgres: r.db, Log: r.logger(), Registerer: prometheus.NewRegistry()})
+	jobs, err := queue.New(queue.Config{Poll: 100 * time.Millisecond}, queue.Deps{Postgres: r.db, Log: r.logger(),
+		Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
-	mails, err := letters.New(letters.Config{From: "hello@example.com"}, letters.Deps{Queue: jobs, Tokens: r.tokens, Site: "https://links.example.com", Log: r.logger(), Registerer: prometheus.NewRegistry(), Mailbox: r})
+	mails, err := letters.New(letters.Config{From: "hello@example.com"}, letters.Deps{Queue: jobs, Tokens: r.tokens,
+		Site: "https://links.example.com", Log: r.logger(), Registerer: prometheus.NewRegistry(), Mailbox: r})
 	require.NoError(t, err)
 	tokens, err := token.NewKeys(1).Ring()
 	require.NoError(t, err)
 	pages, err := web.New(web.Deps{Site: "https://links.example.com", Log: r.logger()})
 	require.NoError(t, err)
-	owners, err := notice.New(notice.Deps{Postgres: r.db, Queue: jobs, Mail: mails, Tokens: tokens, Pages: pages, Log: r.logger()})
+	owners, err := notice.New(notice.Deps{Postgres: r.db, Queue: jobs, Mail: mails, Tokens: tokens,
+		Pages: pages, Log: r.logger()})
 	require.NoError(t, err)
 	require.NoError(t, jobs.Start(t.Context()))
 	r.t.Cleanup(func() { require.NoError(t, jobs.Stop(context.WithoutCancel(t.Context()))) })
-	r.hooks, err = webhook.New(settings(), webhook.Deps{Postgres: r.db, Tokens: r.tokens, Log: r.logger(), Now: r.clock.now, Notifier: owners})
+	r.hooks, err = webhook.New(settings(), webhook.Deps{Postgres: r.db, Tokens: r.tokens, Log: r.logger(),
+		Now: r.clock.now, Notifier: owners})
 	require.NoError(t, err)
 	t.Cleanup(r.hooks.Close)
 	r.deliver(r.hooks)
@@ -64,14 +68,16 @@ func newPostRig(t *testing.T) *postRig {
 
 func (r *postRig) set(notify string, to any) {
 	r.t.Helper()
-	_, err := r.db.Unscoped().Exec(r.t.Context(), "UPDATE accounts SET notify = $2, notify_email = $3, notify_confirmed_at = now() WHERE id = $1", r.owner, notify, to)
+	_, err := r.db.Unscoped().Exec(r.t.Context(),
+		"UPDATE accounts SET notify = $2, notify_email = $3, notify_confirmed_at = now() WHERE id = $1", r.owner, notify, to)
 	require.NoError(r.t, err)
 }
 
 // queued returns how many mails are in the queue, or were sent within the last minute.
 func (r *postRig) queued() (n int) {
 	r.t.Helper()
-	require.NoError(r.t, r.db.Unscoped().QueryRow(r.t.Context(), "SELECT count(*) FROM river_job WHERE kind = 'sealed_mail'").Scan(&n))
+	require.NoError(r.t, r.db.Unscoped().QueryRow(r.t.Context(),
+		"SELECT count(*) FROM river_job WHERE kind = 'sealed_mail'").Scan(&n))
 	return n
 }
 
@@ -112,7 +118,8 @@ func TestOwnerIsNotifiedOfDisabledWebhook(t *testing.T) {
 	r.disabled(id)
 	m := r.arrived(1)
 	require.Equal(t, "<owner@example.com>", m.Header.Get("To"))
-	require.Equal(t, "A webhook was disabled: "+strings.TrimSuffix(strings.TrimPrefix(to.url, "http://"), "/hook"), m.Header.Get("Subject"))
+	require.Equal(t, "A webhook was disabled: "+strings.TrimSuffix(strings.TrimPrefix(to.url, "http://"),
+		"/hook"), m.Header.Get("Subject"))
 	require.NotEmpty(t, m.Header.Get("List-Unsubscribe"))
 
 	r.must("PATCH", "/"+id, `{"is_active":true}`)
@@ -136,7 +143,8 @@ func TestOwnerIsNotifiedOfDisabledWebhook(t *testing.T) {
 	r.emit(1)
 	r.disabled(id)
 	m = r.arrived(3)
-	require.Equal(t, "<other@example.com>", m.Header.Get("To"), "neither what the owner switched off, nor where no one gets notices, made a mail")
+	require.Equal(t, "<other@example.com>", m.Header.Get("To"),
+		"neither what the owner switched off, nor where no one gets notices, made a mail")
 }
 
 // An endpoint that fails for days makes one mail, when it is disabled.
@@ -161,7 +169,8 @@ func TestMailsOfDisabledWebhooksAreBounded(t *testing.T) {
 	t.Parallel()
 	r := newPostRig(t)
 	r.set(notice.Each, "owner@example.com")
-	_, err := r.db.Unscoped().Exec(t.Context(), "UPDATE accounts SET notices_sent = $2, notices_since = now() WHERE id = $1", r.owner, notice.HourlyNotices)
+	_, err := r.db.Unscoped().Exec(t.Context(),
+		"UPDATE accounts SET notices_sent = $2, notices_since = now() WHERE id = $1", r.owner, notice.HourlyNotices)
 	require.NoError(t, err)
 	to := newReceiver(t, status(http.StatusGone))
 	id, _ := r.create(to.url)

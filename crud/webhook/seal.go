@@ -23,7 +23,8 @@ const (
 // secrets returns what the deliveries of an endpoint are signed with. Those that cannot be opened
 // are left out, and counted as errors.
 func (w *Webhooks) secrets(ctx context.Context, endpoint uuid.UUID) ([][]byte, error) {
-	rows, err := store.New(w.db.Unscoped()).WebhookSecrets(ctx, store.WebhookSecretsParams{EndpointID: endpoint, At: w.now()})
+	rows, err := store.New(w.db.Unscoped()).WebhookSecrets(ctx,
+		store.WebhookSecretsParams{EndpointID: endpoint, At: w.now()})
 	if err != nil {
 		return nil, fmt.Errorf("read secrets: %w", err)
 	}
@@ -42,7 +43,8 @@ func (w *Webhooks) secrets(ctx context.Context, endpoint uuid.UUID) ([][]byte, e
 // Seal seals the secrets and URLs that are sealed under another key than the first.
 func (w *Webhooks) Seal(ctx context.Context) error {
 	q := store.New(w.db.Unscoped())
-	_, err := token.SealRows(ctx, func(ctx context.Context, after uuid.UUID, limit int64) ([]store.SealedOfWebhooksRow, error) {
+	_, err := token.SealRows(ctx, func(ctx context.Context, after uuid.UUID,
+		limit int64) ([]store.SealedOfWebhooksRow, error) {
 		return q.SealedOfWebhooks(ctx, store.SealedOfWebhooksParams{After: after, RowLimit: limit})
 	}, func(ctx context.Context, row store.SealedOfWebhooksRow) (uuid.UUID, error) {
 		purpose := sealing
@@ -69,7 +71,8 @@ func (w *Webhooks) body(d store.WebhookDelivery) (string, error) {
 	text, err := w.tokens.Open(sealingMessages, d.BodySealed, d.ID[:])
 	if err != nil {
 		w.metrics.errors.Inc()
-		w.log.Error("cannot open a message to a webhook: give the token key that sealed it", "delivery_id", d.ID, "error", err)
+		w.log.Error("cannot open a message to a webhook: give the token key that sealed it",
+			"delivery_id", d.ID, "error", err)
 		return "", fmt.Errorf("open body: %w", err)
 	}
 	return string(text), nil

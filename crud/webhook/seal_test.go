@@ -67,7 +67,8 @@ func TestURLsAreSealed(t *testing.T) {
 		require.Equal(t, "delivered", r.must("POST", "/"+id+"/test", "")["state"])
 		to.next(t).verify(t, secret)
 		require.Equal(t, whole, r.must("GET", "/"+id, "")["url"])
-		require.Equal(t, whole, attempt(r.must("GET", "/"+id+"/deliveries", "")["data"].([]any)[0].(map[string]any), 0)["url"])
+		require.Equal(t, whole,
+			attempt(r.must("GET", "/"+id+"/deliveries", "")["data"].([]any)[0].(map[string]any), 0)["url"])
 	}
 	hidden := func() {
 		require.NotContains(t, r.dump(), "T0SECRETPATH")
@@ -115,7 +116,8 @@ func TestSecretsOutliveTokenKeys(t *testing.T) {
 	stop := r.deliver(lost)
 	out := r.must("POST", "/"+id+"/test", "")
 	require.Equal(t, "failed", out["state"])
-	require.Equal(t, "Its secret cannot be read by this installation: make a new one with rotate-secret.", attempt(out, 0)["error"])
+	require.Equal(t, "Its secret cannot be read by this installation: make a new one with rotate-secret.",
+		attempt(out, 0)["error"])
 	require.Contains(t, r.log.String(), "give the token key that sealed it")
 	require.Empty(t, to.got)
 	fresh := r.must("POST", "/"+id+"/rotate-secret?keep_previous_hours=0", "")["secret"].(string)

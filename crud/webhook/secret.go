@@ -66,7 +66,8 @@ func (w *Webhooks) addSecret(ctx context.Context, q *store.Queries, account, end
 	if err != nil {
 		return nil, fmt.Errorf("seal webhook secret: %w", err)
 	}
-	if err := q.InsertWebhookSecret(ctx, store.InsertWebhookSecretParams{ID: id, AccountID: account, EndpointID: endpoint, Sealed: sealed}); err != nil {
+	if err := q.InsertWebhookSecret(ctx, store.InsertWebhookSecretParams{ID: id, AccountID: account, EndpointID: endpoint,
+		Sealed: sealed}); err != nil {
 		return nil, fmt.Errorf("insert webhook secret: %w", err)
 	}
 	return s, nil

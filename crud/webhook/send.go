@@ -51,7 +51,8 @@ func messageID(event uuid.UUID) string { return "msg_" + event.String() }
 
 // send makes one attempt. It returns within the timeout, whatever the endpoint does. Its error,
 // which only the end of ctx brings about, says that the outcome is unknown.
-func (w *Webhooks) send(ctx context.Context, address string, event uuid.UUID, body string, secrets [][]byte) (*Attempt, error) {
+func (w *Webhooks) send(ctx context.Context, address string, event uuid.UUID, body string,
+	secrets [][]byte) (*Attempt, error) {
 	at := w.now()
 	a := &Attempt{AttemptedAt: api.TimeOf(at), URL: address}
 	bounded, cancel := context.WithTimeout(ctx, w.config.Timeout)
@@ -91,7 +92,8 @@ func (a *Attempt) read(answer *http.Response) {
 	_ = answer.Body.Close()                                       // nothing more is wanted of it
 	a.StatusCode = &answer.StatusCode
 	// Postgres takes no null character, and neither does it take half of a character.
-	excerpt := strings.ReplaceAll(strings.ToValidUTF8(string(text[:min(len(text), maxExcerpt)]), "\ufffd"), "\x00", "\ufffd")
+	excerpt := strings.ReplaceAll(strings.ToValidUTF8(string(text[:min(len(text), maxExcerpt)]), "\ufffd"), "\x00",
+		"\ufffd")
 	a.Response = &excerpt
 	switch status := answer.StatusCode; {
 	case status >= 300 && status < 400:

@@ -89,7 +89,8 @@ func (w *Webhooks) settle(ctx context.Context, d store.WebhookDelivery, a *Attem
 
 // failed decides the next step after a failed attempt, and reports whether it disabled the
 // endpoint. Then the owner gets a mail.
-func (w *Webhooks) failed(ctx context.Context, tx pgx.Tx, d store.WebhookDelivery, a *Attempt, now time.Time, row *store.SettleWebhookDeliveryParams) (disabled bool, err error) {
+func (w *Webhooks) failed(ctx context.Context, tx pgx.Tx, d store.WebhookDelivery, a *Attempt, now time.Time,
+	row *store.SettleWebhookDeliveryParams) (disabled bool, err error) {
 	q := store.New(tx)
 	endpoint, err := q.WebhookFailed(ctx, store.WebhookFailedParams{ID: d.EndpointID, At: now})
 	if err != nil {
@@ -107,7 +108,8 @@ func (w *Webhooks) failed(ctx context.Context, tx pgx.Tx, d store.WebhookDeliver
 	switch {
 	case why != "" && endpoint.IsActive:
 		disabled = true
-		if endpoint, err = q.DisableWebhook(ctx, store.DisableWebhookParams{ID: d.EndpointID, Reason: why, At: now}); err != nil {
+		if endpoint, err = q.DisableWebhook(ctx, store.DisableWebhookParams{ID: d.EndpointID,
+			Reason: why, At: now}); err != nil {
 			return false, err
 		}
 		if err := w.drop(ctx, tx, d.EndpointID); err != nil {
@@ -135,7 +137,8 @@ const dropped = "The webhook is not active."
 
 // drop gives up what waits for an endpoint that is not active.
 func (w *Webhooks) drop(ctx context.Context, tx pgx.Tx, endpoint uuid.UUID) error {
-	if err := store.New(tx).DropWebhookDeliveries(ctx, store.DropWebhookDeliveriesParams{ID: endpoint, At: w.now(), Reason: dropped}); err != nil {
+	if err := store.New(tx).DropWebhookDeliveries(ctx, store.DropWebhookDeliveriesParams{ID: endpoint, At: w.now(),
+		Reason: dropped}); err != nil {
 		return fmt.Errorf("give up deliveries: %w", err)
 	}
 	return nil

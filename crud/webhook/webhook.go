@@ -66,7 +66,8 @@ func New(c Config, d Deps) (*Webhooks, error) {
 	guard := dialguard.New(networks...)
 	transport := dialguard.NewTransport(guard, d.Resolver)
 	return &Webhooks{
-		config: c, grace: d.Grace, plain: len(networks) > 0, db: d.Postgres, tokens: d.Tokens, notifier: d.Notifier, log: d.Log, now: d.Now, guard: guard, transport: transport, metrics: newMetrics(d.Registerer),
+		config: c, grace: d.Grace, plain: len(networks) > 0, db: d.Postgres, tokens: d.Tokens, notifier: d.Notifier,
+		log: d.Log, now: d.Now, guard: guard, transport: transport, metrics: newMetrics(d.Registerer),
 		client: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
 			return http.ErrUseLastResponse // a redirect is an answer like any other, and no success
 		}},
@@ -86,10 +87,14 @@ type metrics struct {
 
 func newMetrics(r prometheus.Registerer) *metrics {
 	m := &metrics{
-		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "lodestone_webhook_attempts_total", Help: "Messages sent to webhooks, by how it went."}, []string{"result"}),
-		took:     prometheus.NewHistogram(prometheus.HistogramOpts{Name: "lodestone_webhook_attempt_seconds", Help: "Time until a webhook had answered.", Buckets: []float64{.01, .03, .1, .3, 1, 3, 10, 30}}),
-		disabled: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_webhook_disabled_total", Help: "Webhooks that were disabled because they failed."}),
-		errors:   prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_webhook_errors_total", Help: "Looks for messages to send, and notes of how it went, that failed."}),
+		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "lodestone_webhook_attempts_total",
+			Help: "Messages sent to webhooks, by how it went."}, []string{"result"}),
+		took: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "lodestone_webhook_attempt_seconds",
+			Help: "Time until a webhook had answered.", Buckets: []float64{.01, .03, .1, .3, 1, 3, 10, 30}}),
+		disabled: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_webhook_disabled_total",
+			Help: "Webhooks that were disabled because they failed."}),
+		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_webhook_errors_total",
+			Help: "Looks for messages to send, and notes of how it went, that failed."}),
 	}
 	for _, result := range []string{resultDelivered, resultFailed} {
 		m.attempts.WithLabelValues(result)

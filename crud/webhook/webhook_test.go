@@ -77,7 +77,8 @@ func newQuietRig(t *testing.T, change ...func(*webhook.Config)) *rig {
 		f(&c)
 	}
 	require.NoError(t, c.Validate())
-	r := &rig{t: t, db: enginetest.MigratedPostgres(t), clock: &clock{}, log: &enginetest.Log{}, tokens: ring(t, token.NewKeys(1).Keys)}
+	r := &rig{t: t, db: enginetest.MigratedPostgres(t), clock: &clock{}, log: &enginetest.Log{},
+		tokens: ring(t, token.NewKeys(1).Keys)}
 	r.hooks = r.more(c)
 	r.owner = newAccount(t, r.db)
 	r.key = r.newKey(r.owner)

@@ -20,7 +20,8 @@ func (c *Collector) serveBeacon(ctx *fasthttp.RequestCtx) {
 	}
 	script := c.deps.Beacon
 	if script == nil {
-		answerProblem(ctx, &requestProblem{fasthttp.StatusNotFound, codeNotFound, "This program was built without the script: its operator has to run `make web` and build it again."})
+		answerProblem(ctx, &requestProblem{fasthttp.StatusNotFound, codeNotFound,
+			"This program was built without the script: its operator has to run `make web` and build it again."})
 		return
 	}
 	h := &ctx.Response.Header

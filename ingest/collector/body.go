@@ -167,9 +167,11 @@ func (c *Collector) readBody(ctx *fasthttp.RequestCtx, s *scratch) ([]byte, *req
 // unpack returns the body of a request, decompressed, if its type and size are allowed.
 func (s *scratch) unpack(h *fasthttp.RequestHeader, sent []byte, limit int) ([]byte, *requestProblem) {
 	if !isJSON(h.ContentType()) {
-		return nil, &requestProblem{fasthttp.StatusUnsupportedMediaType, codeMediaType, "The Content-Type is not supported; send application/json or text/plain, in UTF-8."}
+		return nil, &requestProblem{fasthttp.StatusUnsupportedMediaType, codeMediaType,
+			"The Content-Type is not supported; send application/json or text/plain, in UTF-8."}
 	}
-	encoding := bytes.TrimSpace(bytes.Join(h.PeekAll(fasthttp.HeaderContentEncoding), []byte{','})) // several lines are one list
+	// several lines are one list
+	encoding := bytes.TrimSpace(bytes.Join(h.PeekAll(fasthttp.HeaderContentEncoding), []byte{','}))
 	switch {
 	case len(encoding) == 0, bytes.EqualFold(encoding, []byte("identity")):
 		if len(sent) == 0 {
@@ -179,7 +181,8 @@ func (s *scratch) unpack(h *fasthttp.RequestHeader, sent []byte, limit int) ([]b
 	case bytes.EqualFold(encoding, []byte("gzip")), bytes.EqualFold(encoding, []byte("x-gzip")):
 		return s.gunzip(sent, limit)
 	}
-	return nil, &requestProblem{fasthttp.StatusUnsupportedMediaType, codeMediaType, "The Content-Encoding is not supported; send gzip or none."}
+	return nil, &requestProblem{fasthttp.StatusUnsupportedMediaType, codeMediaType,
+		"The Content-Encoding is not supported; send gzip or none."}
 }
 
 // isJSON allows application/json and text/plain, which a browser's sendBeacon can send without a
@@ -197,7 +200,8 @@ func isJSON(contentType []byte) bool {
 	for param := range bytes.SplitSeq(params, []byte{';'}) {
 		name, charset, _ := bytes.Cut(bytes.TrimSpace(param), []byte{'='})
 		charset = bytes.Trim(charset, `"`)
-		if bytes.EqualFold(name, []byte("charset")) && !bytes.EqualFold(charset, []byte("utf-8")) && !bytes.EqualFold(charset, []byte("us-ascii")) {
+		if bytes.EqualFold(name, []byte("charset")) && !bytes.EqualFold(charset, []byte("utf-8")) &&
+			!bytes.EqualFold(charset, []byte("us-ascii")) {
 			return false
 		}
 	}
@@ -240,7 +244,8 @@ func (c *Collector) endAfter(ctx *fasthttp.RequestCtx) {
 }
 
 func tooLarge(limit int) *requestProblem {
-	return &requestProblem{fasthttp.StatusRequestEntityTooLarge, codeTooLarge, fmt.Sprintf("The body has more than %d bytes.", limit)}
+	return &requestProblem{fasthttp.StatusRequestEntityTooLarge, codeTooLarge,
+		fmt.Sprintf("The body has more than %d bytes.", limit)}
 }
 
 // unreadable returns the problem of a request that could not be read.

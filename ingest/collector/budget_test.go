@@ -24,7 +24,8 @@ func behindProxy(limit int) option {
 func (s *stack) views(t *testing.T, from, token string, n int) answer {
 	t.Helper()
 	one := `{"token":"` + token + `"}`
-	return s.do(t, http.MethodPost, "/v1/link-views", strings.NewReader("["+strings.Repeat(one+",", n-1)+one+"]"), "X-Forwarded-For", from)
+	return s.do(t, http.MethodPost, "/v1/link-views", strings.NewReader("["+strings.Repeat(one+",", n-1)+one+"]"),
+		"X-Forwarded-For", from)
 }
 
 // A landing page's token is public. One address cannot send any number of views under it, in one
@@ -54,7 +55,8 @@ func TestViewsOfALinkFromOneAddressAreLimited(t *testing.T) {
 	require.Equal(t, 20, s.views(t, "203.0.113.1", s.ring.Sign(other), 20).Accepted, "another link")
 	require.Equal(t, 20, s.views(t, "203.0.113.2", s.token, 20).Accepted, "another address")
 	require.Equal(t, 500, s.views(t, "127.0.0.1", s.token, 500).Accepted, "this machine")
-	require.Equal(t, 202, s.post(t, "["+strings.Repeat(s.event()+",", 499)+s.event()+"]", "X-Forwarded-For", "203.0.113.1").status, "events have no such limit")
+	require.Equal(t, 202, s.post(t, "["+strings.Repeat(s.event()+",", 499)+s.event()+"]", "X-Forwarded-For",
+		"203.0.113.1").status, "events have no such limit")
 }
 
 // Nor of all links together. What a client writes into the header itself does not make it a program
@@ -70,7 +72,8 @@ func TestViewsOfAllLinksFromOneAddressAreLimited(t *testing.T) {
 		elements[i] = `{"token":"` + s.ring.Sign(s.claims) + `"}`
 	}
 	send := func(from string) answer {
-		return s.do(t, http.MethodPost, "/v1/link-views", strings.NewReader("["+strings.Join(elements, ",")+"]"), "X-Forwarded-For", from)
+		return s.do(t, http.MethodPost, "/v1/link-views", strings.NewReader("["+strings.Join(elements, ",")+"]"),
+			"X-Forwarded-For", from)
 	}
 	a := send("127.0.0.1, 203.0.113.1")
 	require.Equal(t, 202, a.status, a.body)
@@ -79,7 +82,8 @@ func TestViewsOfAllLinksFromOneAddressAreLimited(t *testing.T) {
 	require.Equal(t, "rate_limited", a.Rejected[0].Code)
 	require.GreaterOrEqual(t, send("203.0.113.2").Accepted, 200, "another address")
 
-	a = s.do(t, http.MethodPost, "/v1/link-views", strings.NewReader("["+elements[0]+"]"), "X-Forwarded-For", "203.0.113.1")
+	a = s.do(t, http.MethodPost, "/v1/link-views", strings.NewReader("["+elements[0]+"]"),
+		"X-Forwarded-For", "203.0.113.1")
 	if a.status != 202 { // a busy machine took 300 ms
 		require.Equal(t, 429, a.status, a.body)
 		require.Regexp(t, `^[1-9]\d*$`, a.header.Get("Retry-After"))
@@ -87,7 +91,8 @@ func TestViewsOfAllLinksFromOneAddressAreLimited(t *testing.T) {
 	for range 30 { // of personal links
 		c := s.claims
 		c.AccessLinkID = uuid.New()
-		requirePixel(t, s.do(t, http.MethodGet, "/v1/pixel.gif?t="+s.ring.Sign(c), http.NoBody, "X-Forwarded-For", "203.0.113.1"), 200)
+		requirePixel(t, s.do(t, http.MethodGet, "/v1/pixel.gif?t="+s.ring.Sign(c), http.NoBody,
+			"X-Forwarded-For", "203.0.113.1"), 200)
 	}
 }
 

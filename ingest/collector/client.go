@@ -54,7 +54,8 @@ func (c *Collector) sender(ctx *fasthttp.RequestCtx, limited bool) sender {
 	h := &ctx.Request.Header
 	agent := h.UserAgent()
 	s := sender{receivedAt: c.deps.Now(), bot: c.deps.Bots.Classify(bot.Request{
-		UserAgent: agent, Head: ctx.IsHead(), SecPurpose: h.PeekCanonical(headerSecPurpose), Purpose: purpose(h), XMoz: h.PeekCanonical(headerXMoz),
+		UserAgent: agent, Head: ctx.IsHead(), SecPurpose: h.PeekCanonical(headerSecPurpose), Purpose: purpose(h),
+		XMoz: h.PeekCanonical(headerXMoz),
 	})}
 	if limited {
 		s.limited = c.limited(ctx)

@@ -72,7 +72,8 @@ func (c Config) Validate() error {
 		}
 	}
 	if c.AckTimeout >= c.WriteTimeout {
-		bad("--collector-ack-timeout", "is not below --collector-write-timeout", "clients and proxies take the latter as the longest wait: give it more time than the former")
+		bad("--collector-ack-timeout", "is not below --collector-write-timeout",
+			"clients and proxies take the latter as the longest wait: give it more time than the former")
 	}
 	for _, n := range []struct {
 		setting  string
@@ -114,7 +115,8 @@ const reservedFiles = 512
 func (c Config) connectionsWithin(files uint64) (int, error) {
 	const fewest = 64
 	if files < reservedFiles+fewest {
-		return 0, config.Invalid("--collector-max-connections", fmt.Sprintf("cannot be kept: this process may open %d files", files),
+		return 0, config.Invalid("--collector-max-connections",
+			fmt.Sprintf("cannot be kept: this process may open %d files", files),
 			fmt.Sprintf("raise the limit of open files (ulimit -n, LimitNOFILE=, ulimits: nofile) to %d or more: %d and one for each connection", 4*reservedFiles, reservedFiles))
 	}
 	return int(min(uint64(c.MaxConnections), files-reservedFiles)), nil

@@ -35,8 +35,9 @@ type endpoint struct {
 var (
 	eventsEndpoint = endpoint{
 		topic: event.Topic, noun: "event", one: "an event",
-		fields: 1<<fieldToken | 1<<fieldEventType | 1<<fieldEventData | 1<<fieldEventID | 1<<fieldSessionID | 1<<fieldCreatedAt | 1<<fieldSentAt,
-		known:  "token, event_type, event_data, event_id, session_id, created_at and sent_at",
+		fields: 1<<fieldToken | 1<<fieldEventType | 1<<fieldEventData | 1<<fieldEventID |
+			1<<fieldSessionID | 1<<fieldCreatedAt | 1<<fieldSentAt,
+		known: "token, event_type, event_data, event_id, session_id, created_at and sent_at",
 	}
 	viewsEndpoint = endpoint{
 		views: true, topic: event.LinkViewTopic, noun: "link view", one: "a link view",
@@ -61,7 +62,8 @@ const (
 	fieldCount
 )
 
-var fieldNames = [fieldCount]string{"token", "event_type", "event_data", "event_id", "session_id", "created_at", "sent_at", "referrer", "url"}
+var fieldNames = [fieldCount]string{"token", "event_type", "event_data", "event_id", "session_id", "created_at",
+	"sent_at", "referrer", "url"}
 
 // element is one event or link view as it stands in a request: the values are still JSON and alias
 // the body.
@@ -202,17 +204,20 @@ func (c *Collector) claims(e *element, d *endpoint) (*token.Claims, *fieldError)
 	}
 	if d.views {
 		if claims.GenericLinkID == uuid.Nil {
-			return nil, &fieldError{InvalidToken, "token belongs to an access link without a landing page; give the tracking_token of a generic link"}
+			return nil, &fieldError{InvalidToken,
+				"token belongs to an access link without a landing page; give the tracking_token of a generic link"}
 		}
 	} else if claims.AccessLinkID == uuid.Nil {
-		return nil, &fieldError{InvalidToken, "token belongs to a landing page, which has link views only; give the tracking_token of an access link"}
+		return nil, &fieldError{InvalidToken,
+			"token belongs to a landing page, which has link views only; give the tracking_token of an access link"}
 	}
 	return claims, nil
 }
 
 func parseID(e *element, f field, code Code) (uuid.UUID, *fieldError) {
 	wrong := func(what string) (uuid.UUID, *fieldError) {
-		return uuid.Nil, &fieldError{code, fmt.Sprintf("%s %s; give a UUID such as 01890a5d-ac96-774b-bcce-b302099a8057, or leave it out", fieldNames[f], what)}
+		return uuid.Nil, &fieldError{code,
+			fmt.Sprintf("%s %s; give a UUID such as 01890a5d-ac96-774b-bcce-b302099a8057, or leave it out", fieldNames[f], what)}
 	}
 	if e.twice(f) {
 		return wrong("is given twice")

@@ -21,7 +21,8 @@ import (
 // process.
 func TestRunningOutOfDescriptorsEndsNothing(t *testing.T) {
 	s := newStack(t)
-	first, reader := s.dial(t, sized("POST", "/v1/events", "Content-Type: application/json\r\nConnection: close\r\n", s.event()))
+	first, reader := s.dial(t,
+		sized("POST", "/v1/events", "Content-Type: application/json\r\nConnection: close\r\n", s.event()))
 	require.Equal(t, 202, status(t, reader))
 	_, err := reader.ReadByte()
 	require.ErrorIs(t, err, io.EOF) // the collector has closed it, so its descriptor does not become free below
@@ -38,8 +39,10 @@ func TestRunningOutOfDescriptorsEndsNothing(t *testing.T) {
 	}
 	t.Cleanup(restore)
 	client := exhaust(t, s.Addr().String(), before)
-	require.Eventually(t, func() bool { return s.metric(t, "lodestone_collector_accept_failures_total") > 0 }, waitLimit, time.Millisecond)
-	require.Eventually(t, func() bool { return strings.Contains(s.log.String(), "cannot accept connections") }, waitLimit, time.Millisecond)
+	require.Eventually(t, func() bool { return s.metric(t, "lodestone_collector_accept_failures_total") > 0 },
+		waitLimit, time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(s.log.String(), "cannot accept connections") },
+		waitLimit, time.Millisecond)
 	select {
 	case err := <-s.Failed():
 		require.Fail(t, "the collector ended", "%v", err)
@@ -48,8 +51,9 @@ func TestRunningOutOfDescriptorsEndsNothing(t *testing.T) {
 
 	restore()
 	body := s.event()
-	_, err = io.WriteString(client, "POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nConnection: close\r\n"+
-		"Content-Length: "+strconv.Itoa(len(body))+"\r\n\r\n"+body)
+	_, err = io.WriteString(client,
+		"POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nConnection: close\r\n"+
+			"Content-Length: "+strconv.Itoa(len(body))+"\r\n\r\n"+body)
 	require.NoError(t, err)
 	text, err := io.ReadAll(client)
 	require.NoError(t, err)
@@ -82,12 +86,14 @@ func TestConnectionsFitTheLimitOfOpenFiles(t *testing.T) {
 	t.Parallel()
 	c := collectorConfig()
 	c.MaxConnections = 65536
-	for files, want := range map[uint64]int{1 << 20: 65536, 65536 + 512: 65536, 65536: 65536 - 512, 4096: 4096 - 512, 576: 64} {
+	for files, want := range map[uint64]int{1 << 20: 65536, 65536 + 512: 65536, 65536: 65536 - 512,
+		4096: 4096 - 512, 576: 64} {
 		got, err := collector.ConnectionsWithin(c, files)
 		require.NoError(t, err)
 		require.Equal(t, want, got, files)
 	}
 	_, err := collector.ConnectionsWithin(c, 256)
 	require.True(t, config.IsInvalid(err))
-	require.True(t, strings.Contains(err.Error(), "--collector-max-connections") && strings.Contains(err.Error(), "ulimit -n"), err)
+	require.True(t, strings.Contains(err.Error(), "--collector-max-connections") &&
+		strings.Contains(err.Error(), "ulimit -n"), err)
 }

@@ -40,14 +40,16 @@ func (c *Collector) decode(s *scratch, e *endpoint, body []byte, from *sender) *
 	case err != nil:
 		return &requestProblem{fasthttp.StatusBadRequest, codeInvalidJSON, "The body is not valid JSON: " + syntax(err) + "."}
 	case count == 0:
-		return &requestProblem{fasthttp.StatusUnprocessableEntity, codeValidation, "The array is empty; send at least one " + e.noun + "."}
+		return &requestProblem{fasthttp.StatusUnprocessableEntity, codeValidation,
+			"The array is empty; send at least one " + e.noun + "."}
 	case len(s.ends) == 0:
 		return s.noneAccepted(e)
 	}
 	start := 0
 	for _, end := range s.ends {
 		value := start + len(uuid.UUID{})
-		s.records = append(s.records, producer.Record{Topic: e.topic, Key: s.arena[start:value:value], Value: s.arena[value:end:end]})
+		s.records = append(s.records, producer.Record{Topic: e.topic, Key: s.arena[start:value:value],
+			Value: s.arena[value:end:end]})
 		start = end
 	}
 	s.trim()
@@ -169,7 +171,8 @@ func (s *scratch) noneAccepted(e *endpoint) *requestProblem {
 	case RateLimited:
 		return &requestProblem{fasthttp.StatusTooManyRequests, codeRateLimited, "Nothing was accepted: " + same.message + "."}
 	default:
-		return &requestProblem{fasthttp.StatusUnprocessableEntity, codeValidation, "No " + e.noun + " was accepted; see rejected."}
+		return &requestProblem{fasthttp.StatusUnprocessableEntity, codeValidation,
+			"No " + e.noun + " was accepted; see rejected."}
 	}
 }
 
@@ -186,7 +189,8 @@ func (s *scratch) noneAccepted(e *endpoint) *requestProblem {
 // ev.Data and ev.UserAgent alias the request.
 func (c *Collector) parse(ev *event.Event, e *element, from *sender) *fieldError {
 	if e.kind != '{' {
-		return &fieldError{InvalidToken, "the element is " + kindName(e.kind) + "; an event is an object with at least token and event_type"}
+		return &fieldError{InvalidToken, "the element is " + kindName(e.kind) +
+			"; an event is an object with at least token and event_type"}
 	}
 	claims, f := c.claims(e, &eventsEndpoint)
 	if f != nil {
@@ -289,7 +293,8 @@ func parseTimes(ev *event.Event, e *element) *fieldError {
 // parseTime returns a field in Unix milliseconds.
 func parseTime(e *element, f field) (ms int64, given bool, _ *fieldError) {
 	wrong := func(what string) (int64, bool, *fieldError) {
-		return 0, false, &fieldError{InvalidTimestamp, fieldNames[f] + " " + what + "; give RFC 3339 with a time zone, such as 2026-01-31T09:30:00.250Z, or leave it out"}
+		return 0, false, &fieldError{InvalidTimestamp,
+			fieldNames[f] + " " + what + "; give RFC 3339 with a time zone, such as 2026-01-31T09:30:00.250Z, or leave it out"}
 	}
 	if e.twice(f) {
 		return wrong("is given twice")
@@ -347,7 +352,8 @@ func parseData(ev *event.Event, value jsontext.Value) *fieldError {
 		value = source.JSON(value)
 	}
 	if len(value) > event.MaxDataBytes {
-		return &fieldError{InvalidEventData, fmt.Sprintf("event_data has %d bytes without whitespace; at most %d are allowed", len(value), event.MaxDataBytes)}
+		return &fieldError{InvalidEventData, fmt.Sprintf("event_data has %d bytes without whitespace; at most %d are allowed",
+			len(value), event.MaxDataBytes)}
 	}
 	d := dataDecoders.Get().(*dataDecoder)
 	defer dataDecoders.Put(d)
@@ -404,7 +410,8 @@ func (d *dataDecoder) read(ev *event.Event, value []byte) *fieldError {
 		}
 		if duration {
 			if ev.DurationMS, ok = integer(member, 0, event.MaxDurationMS); !ok {
-				return &fieldError{InvalidEventData, fmt.Sprintf("event_data.duration_ms is not an integer from 0 to %d", event.MaxDurationMS)}
+				return &fieldError{InvalidEventData,
+					fmt.Sprintf("event_data.duration_ms is not an integer from 0 to %d", event.MaxDurationMS)}
 			}
 		}
 	}
@@ -415,9 +422,11 @@ func (d *dataDecoder) read(ev *event.Event, value []byte) *fieldError {
 	case errors.Is(err, jsontext.ErrDuplicateName):
 		return &fieldError{InvalidEventData, "event_data has a member twice in one object"}
 	case err != nil:
-		return &fieldError{InvalidEventData, "event_data has a number that is too large, or an escape that is not a character"}
+		return &fieldError{InvalidEventData,
+			"event_data has a number that is too large, or an escape that is not a character"}
 	case deepest > event.MaxDataDepth:
-		return &fieldError{InvalidEventData, fmt.Sprintf("event_data is nested %d deep; at most %d are allowed", deepest, event.MaxDataDepth)}
+		return &fieldError{InvalidEventData, fmt.Sprintf("event_data is nested %d deep; at most %d are allowed",
+			deepest, event.MaxDataDepth)}
 	}
 	return nil
 }

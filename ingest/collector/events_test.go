@@ -28,7 +28,8 @@ func TestOneEventBecomesOneRecord(t *testing.T) {
 		"sent_at", `null`,
 	), "User-Agent", "Mozilla/5.0 Firefox/143.0")
 	require.Equal(t, http.StatusAccepted, a.status, a.body)
-	require.Equal(t, `{"accepted":1,"rejected":[]}`, strings.TrimSuffix(a.body, "\n")) //nolint:testifylint // to the letter
+	require.Equal(t, `{"accepted":1,"rejected":[]}`,
+		strings.TrimSuffix(a.body, "\n")) //nolint:testifylint // to the letter
 	require.Equal(t, "application/json", a.header.Get("Content-Type"))
 
 	record := s.records(t, 1)[0]
@@ -79,7 +80,8 @@ func TestBatchKeepsGoodElementsAndNamesBadOnes(t *testing.T) {
 	require.Equal(t, []rejection{
 		{1, "invalid_event_type", a.Rejected[0].Message}, // names every type: above
 		{3, "invalid_token", "the element is a number; an event is an object with at least token and event_type"},
-		{4, "unknown_field", `"x" is not a field of an event; allowed are token, event_type, event_data, event_id, session_id, created_at and sent_at`},
+		{4, "unknown_field",
+			`"x" is not a field of an event; allowed are token, event_type, event_data, event_id, session_id, created_at and sent_at`},
 	}, a.Rejected)
 	keys := map[string]bool{}
 	for _, r := range s.records(t, 2) {
@@ -100,31 +102,32 @@ func TestRejectedElements(t *testing.T) {
 	str := func(text string) string { return `"` + text + `"` }
 	deep := strings.Repeat(`{"a":`, 4) + "[]" + strings.Repeat("}", 4)
 	for name, c := range map[string]struct{ body, code string }{
-		"token missing":            {s.event("token", ""), "invalid_token"},
-		"token null":               {s.event("token", "null"), "invalid_token"},
-		"token empty":              {s.event("token", `""`), "invalid_token"},
-		"token a number":           {s.event("token", "1"), "invalid_token"},
-		"token of another key":     {s.event("token", str(otherRing.Sign(s.claims))), "invalid_token"},
-		"token altered":            {s.event("token", str(flip(s.token))), "invalid_token"},
-		"token of a landing page":  {s.event("token", str(s.ring.Sign(landing))), "invalid_token"},
-		"token twice":              {`{"token":` + str(s.token) + `,` + s.event()[1:], "invalid_token"},
-		"not an object":            {`"hello"`, "invalid_token"},
-		"null":                     {`null`, "invalid_token"},
-		"array within":             {`[[]]`, "invalid_token"},
-		"empty object":             {`{}`, "invalid_token"},
-		"unknown field":            {s.event("evnet_id", `1`), "unknown_field"},
-		"field in other case":      {s.event("Event_Type", `1`), "unknown_field"},
-		"field with NUL":           {s.event(`token\u0000`, `1`), "unknown_field"},
-		"empty field":              {s.event("", `1`), "unknown_field"},
-		"type missing":             {s.event("event_type", ""), "invalid_event_type"},
-		"type in other case":       {s.event("event_type", `"Page_Viewed"`), "invalid_event_type"},
-		"type an array":            {s.event("event_type", `["page_viewed"]`), "invalid_event_type"},
-		"type twice":               {`{"event_type":"page_viewed",` + s.event()[1:], "invalid_event_type"},
-		"data a string":            {s.event("event_data", `"{}"`), "invalid_event_data"},
-		"data an array":            {s.event("event_data", `[]`), "invalid_event_data"},
-		"data false":               {s.event("event_data", `false`), "invalid_event_data"},
-		"data too deep":            {s.event("event_data", deep), "invalid_event_data"},
-		"data too long":            {s.event("event_data", `{"a":"`+strings.Repeat("x", event.MaxDataBytes)+`"}`), "invalid_event_data"},
+		"token missing":           {s.event("token", ""), "invalid_token"},
+		"token null":              {s.event("token", "null"), "invalid_token"},
+		"token empty":             {s.event("token", `""`), "invalid_token"},
+		"token a number":          {s.event("token", "1"), "invalid_token"},
+		"token of another key":    {s.event("token", str(otherRing.Sign(s.claims))), "invalid_token"},
+		"token altered":           {s.event("token", str(flip(s.token))), "invalid_token"},
+		"token of a landing page": {s.event("token", str(s.ring.Sign(landing))), "invalid_token"},
+		"token twice":             {`{"token":` + str(s.token) + `,` + s.event()[1:], "invalid_token"},
+		"not an object":           {`"hello"`, "invalid_token"},
+		"null":                    {`null`, "invalid_token"},
+		"array within":            {`[[]]`, "invalid_token"},
+		"empty object":            {`{}`, "invalid_token"},
+		"unknown field":           {s.event("evnet_id", `1`), "unknown_field"},
+		"field in other case":     {s.event("Event_Type", `1`), "unknown_field"},
+		"field with NUL":          {s.event(`token\u0000`, `1`), "unknown_field"},
+		"empty field":             {s.event("", `1`), "unknown_field"},
+		"type missing":            {s.event("event_type", ""), "invalid_event_type"},
+		"type in other case":      {s.event("event_type", `"Page_Viewed"`), "invalid_event_type"},
+		"type an array":           {s.event("event_type", `["page_viewed"]`), "invalid_event_type"},
+		"type twice":              {`{"event_type":"page_viewed",` + s.event()[1:], "invalid_event_type"},
+		"data a string":           {s.event("event_data", `"{}"`), "invalid_event_data"},
+		"data an array":           {s.event("event_data", `[]`), "invalid_event_data"},
+		"data false":              {s.event("event_data", `false`), "invalid_event_data"},
+		"data too deep":           {s.event("event_data", deep), "invalid_event_data"},
+		"data too long": {s.event("event_data", `{"a":"`+strings.Repeat("x", event.MaxDataBytes)+`"}`),
+			"invalid_event_data"},
 		"data with a member twice": {s.event("event_data", `{"a":1,"\u0061":2}`), "invalid_event_data"},
 		"data with a deep double":  {s.event("event_data", `{"a":{"b":1,"b":2}}`), "invalid_event_data"},
 		"half a surrogate pair":    {s.event("event_data", `{"a":"\ud800"}`), "invalid_event_data"},
@@ -142,18 +145,21 @@ func TestRejectedElements(t *testing.T) {
 		"page an object":           {s.event("event_data", `{"page":{"page":1}}`), "invalid_event_data"},
 		"page too large":           {s.event("event_data", `{"page":1000001}`), "invalid_event_data"},
 		"page overflowing":         {s.event("event_data", `{"page":18446744073709551617}`), "invalid_event_data"},
-		"page of a download":       {s.event("event_type", `"download_started"`, "event_data", `{"page":0}`), "invalid_event_data"},
-		"page escaped":             {s.event("event_data", `{"p\u0061ge":0}`), "invalid_event_data"},
-		"duration negative":        {s.event("event_data", `{"duration_ms":-5}`), "invalid_event_data"},
-		"duration over a day":      {s.event("event_data", `{"duration_ms":86400001}`), "invalid_event_data"},
-		"event_id empty":           {s.event("event_id", `""`), "invalid_event_id"},
-		"event_id nil":             {s.event("event_id", str(uuid.Nil.String())), "invalid_event_id"},
-		"event_id a number":        {s.event("event_id", `7`), "invalid_event_id"},
-		"event_id without dashes":  {s.event("event_id", str(strings.ReplaceAll(uuid.NewString(), "-", ""))), "invalid_event_id"},
-		"event_id in braces":       {s.event("event_id", `"{`+uuid.NewString()+`}"`), "invalid_event_id"},
-		"event_id as a URN":        {s.event("event_id", `"urn:uuid:`+uuid.NewString()+`"`), "invalid_event_id"},
-		"event_id with a space":    {s.event("event_id", `"`+uuid.NewString()[:35]+` "`), "invalid_event_id"},
-		"event_id twice":           {`{"event_id":null,` + s.event("event_id", str(uuid.NewString()))[1:], "invalid_event_id"},
+		"page of a download": {s.event("event_type", `"download_started"`, "event_data", `{"page":0}`),
+			"invalid_event_data"},
+		"page escaped":        {s.event("event_data", `{"p\u0061ge":0}`), "invalid_event_data"},
+		"duration negative":   {s.event("event_data", `{"duration_ms":-5}`), "invalid_event_data"},
+		"duration over a day": {s.event("event_data", `{"duration_ms":86400001}`), "invalid_event_data"},
+		"event_id empty":      {s.event("event_id", `""`), "invalid_event_id"},
+		"event_id nil":        {s.event("event_id", str(uuid.Nil.String())), "invalid_event_id"},
+		"event_id a number":   {s.event("event_id", `7`), "invalid_event_id"},
+		"event_id without dashes": {s.event("event_id", str(strings.ReplaceAll(uuid.NewString(), "-", ""))),
+			"invalid_event_id"},
+		"event_id in braces":    {s.event("event_id", `"{`+uuid.NewString()+`}"`), "invalid_event_id"},
+		"event_id as a URN":     {s.event("event_id", `"urn:uuid:`+uuid.NewString()+`"`), "invalid_event_id"},
+		"event_id with a space": {s.event("event_id", `"`+uuid.NewString()[:35]+` "`), "invalid_event_id"},
+		"event_id twice": {`{"event_id":null,` + s.event("event_id", str(uuid.NewString()))[1:],
+			"invalid_event_id"},
 		"session_id no UUID":       {s.event("session_id", `"abc"`), "invalid_session_id"},
 		"session_id true":          {s.event("session_id", `true`), "invalid_session_id"},
 		"created_at a date":        {s.event("created_at", `"2026-03-14"`), "invalid_timestamp"},
@@ -199,18 +205,21 @@ func TestAcceptedElements(t *testing.T) {
 	s := newStack(t)
 	big := `{"a":"` + strings.Repeat("x", event.MaxDataBytes-8) + `"}`
 	for name, body := range map[string]string{
-		"every optional field null":   s.event("event_data", "null", "event_id", "null", "session_id", "null", "created_at", "null", "sent_at", "null"),
-		"data at the limit":           s.event("event_data", big),
-		"data at the limit, spaced":   s.event("event_data", strings.Repeat(" ", 10_000)+strings.Replace(big, ":", strings.Repeat("\n\t", 5000)+":", 1)),
-		"data at the depth":           s.event("event_data", `{"a":{"b":[{"c":1},{}]}}`),
-		"data with brackets in text":  s.event("event_data", `{"a":"[[[[[[{{{{{{\"\\"}`),
-		"data with an escaped NUL":    s.event("event_data", `{"a":"\u0000","":0}`),
-		"data with a long number":     s.event("event_data", `{"a":123456789012345678901234567890e99,"b":1e-999}`),
-		"data with a pair":            s.event("event_data", `{"a":"\ud83d\ude00","b":"\\ud800"}`),
-		"page and duration null":      s.event("event_data", `{"page":null,"duration_ms":null}`),
-		"page at the limit":           s.event("event_data", `{"page":1000000,"duration_ms":86400000}`),
-		"page within an object":       s.event("event_data", `{"a":{"page":-1}}`),
-		"escaped names and values":    strings.NewReplacer("token", `t\u006fken`, "page_viewed", `\u0070age_viewed`).Replace(s.event()),
+		"every optional field null": s.event("event_data", "null", "event_id", "null", "session_id", "null",
+			"created_at", "null", "sent_at", "null"),
+		"data at the limit": s.event("event_data", big),
+		"data at the limit, spaced": s.event("event_data", strings.Repeat(" ", 10_000)+strings.Replace(big, ":",
+			strings.Repeat("\n\t", 5000)+":", 1)),
+		"data at the depth":          s.event("event_data", `{"a":{"b":[{"c":1},{}]}}`),
+		"data with brackets in text": s.event("event_data", `{"a":"[[[[[[{{{{{{\"\\"}`),
+		"data with an escaped NUL":   s.event("event_data", `{"a":"\u0000","":0}`),
+		"data with a long number":    s.event("event_data", `{"a":123456789012345678901234567890e99,"b":1e-999}`),
+		"data with a pair":           s.event("event_data", `{"a":"\ud83d\ude00","b":"\\ud800"}`),
+		"page and duration null":     s.event("event_data", `{"page":null,"duration_ms":null}`),
+		"page at the limit":          s.event("event_data", `{"page":1000000,"duration_ms":86400000}`),
+		"page within an object":      s.event("event_data", `{"a":{"page":-1}}`),
+		"escaped names and values": strings.NewReplacer("token", `t\u006fken`, "page_viewed",
+			`\u0070age_viewed`).Replace(s.event()),
 		"whitespace around":           " \r\n\t" + s.event() + "\n ",
 		"event_id of version 1":       s.event("event_id", `"`+uuid.Must(uuid.NewUUID()).String()+`"`),
 		"an array of one":             "[" + s.event() + "]",
@@ -256,7 +265,8 @@ func TestCreatedAt(t *testing.T) {
 				}
 				return `"` + text + `"`
 			}
-			require.Equal(t, http.StatusAccepted, s.post(t, s.event("created_at", quoted(c.created), "sent_at", quoted(c.sent))).status)
+			require.Equal(t, http.StatusAccepted,
+				s.post(t, s.event("created_at", quoted(c.created), "sent_at", quoted(c.sent))).status)
 			e := s.stored(t)
 			require.Equal(t, now.Add(c.want).UnixMilli(), e.CreatedAt)
 			require.Equal(t, now.UnixMilli(), e.ReceivedAt)

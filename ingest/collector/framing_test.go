@@ -26,7 +26,8 @@ func TestAmbiguousFramingIsRefused(t *testing.T) {
 	bots, err := bot.NewCrawlers()
 	require.NoError(t, err)
 	events, err := collector.New(collectorConfig(), collector.Deps{
-		Tokens: ring, Sink: failing{}, Addresses: noHasher{}, Bots: bots, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
+		Tokens: ring, Sink: failing{}, Addresses: noHasher{}, Bots: bots, Log: slog.New(slog.DiscardHandler),
+		Registerer: prometheus.NewRegistry(),
 	})
 	require.NoError(t, err)
 	enginetest.Run(t, events)

@@ -54,7 +54,8 @@ func newBare(tb testing.TB, sink Sink) (*Collector, string) {
 	require.NoError(tb, err)
 	c, err := New(Config{
 		Listen: "127.0.0.1:0", AckTimeout: time.Second, ReadTimeout: 2 * time.Second, WriteTimeout: 2 * time.Second,
-		IdleTimeout: time.Minute, MaxBodyBytes: MaxBodyBytes, MaxHeaderBytes: 16 << 10, MaxConnections: 10, MaxRequests: 100, MaxInFlight: 64 << 20,
+		IdleTimeout: time.Minute, MaxBodyBytes: MaxBodyBytes, MaxHeaderBytes: 16 << 10, MaxConnections: 10,
+		MaxRequests: 100, MaxInFlight: 64 << 20,
 		ForwardedHeader: headerXForwardedFor, PrivacySignals: "honour", TrustedProxies: []string{"127.0.0.1"},
 	}, Deps{
 		Tokens: ring, Sink: sink, Addresses: oneHash{}, Bots: bots, Countries: countries,
@@ -71,14 +72,16 @@ func newBare(tb testing.TB, sink Sink) (*Collector, string) {
 func FuzzEvents(f *testing.F) {
 	var written []producer.Record
 	c, token := newBare(f, sinkFunc(func(r []producer.Record) { written = append(written[:0], r...) }))
-	one := `{"token":"` + token + `","event_type":"page_viewed","event_data":{"page":3,"duration_ms":8200,"a":[{"b":"\u00e9"}]},` +
+	one := `{"token":"` + token +
+		`","event_type":"page_viewed","event_data":{"page":3,"duration_ms":8200,"a":[{"b":"\u00e9"}]},` +
 		`"event_id":"01890a5d-ac96-774b-bcce-b302099a8057","session_id":null,"created_at":"2026-03-14T15:09:26.535+01:00","sent_at":"2026-03-14T14:09:27Z"}`
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
 	_, err := w.Write([]byte(one))
 	require.NoError(f, err)
 	require.NoError(f, w.Close())
-	for _, body := range []string{one, "[" + one + "]", "[" + one + ", 7, {}]", "[]", "", "{", `{"token":"` + token + `"}`, packed.String()} {
+	for _, body := range []string{one, "[" + one + "]", "[" + one + ", 7, {}]", "[]", "", "{",
+		`{"token":"` + token + `"}`, packed.String()} {
 		f.Add([]byte(body), "application/json", "", "203.0.113.1, 127.0.0.1")
 		f.Add([]byte(body), `text/plain; charset="UTF-8"`, "gzip", `"for=[::1]:80`)
 	}
@@ -147,8 +150,10 @@ func requireAccounted(t *testing.T, body []byte, encoding string, accepted, reje
 func FuzzLinkViews(f *testing.F) {
 	var written []producer.Record
 	c, token := newBare(f, sinkFunc(func(r []producer.Record) { written = append(written[:0], r...) }))
-	one := `{"token":"` + token + `","event_id":"01890a5d-ac96-774b-bcce-b302099a8057","referrer":"https://example.org/\u00e9","url":null}`
-	for _, body := range []string{one, "[" + one + "]", "[" + one + `, {"token":"` + token + `","event_type":"page_viewed"}]`, "[]", `{"url":"\ud800"}`,
+	one := `{"token":"` + token +
+		`","event_id":"01890a5d-ac96-774b-bcce-b302099a8057","referrer":"https://example.org/\u00e9","url":null}`
+	for _, body := range []string{one, "[" + one + "]", "[" + one + `, {"token":"` + token +
+		`","event_type":"page_viewed"}]`, "[]", `{"url":"\ud800"}`,
 		`{"token":"` + token + `","url":"https://example.org/?a=b&utm_source=c&utm_term#d","referrer":"?&?utm_source=a?#"}`} {
 		f.Add([]byte(body), "https://example.org/")
 	}
@@ -183,7 +188,8 @@ func FuzzLinkViews(f *testing.F) {
 func FuzzPixel(f *testing.F) {
 	var written []producer.Record
 	c, token := newBare(f, sinkFunc(func(r []producer.Record) { written = append(written[:0], r...) }))
-	for _, query := range []string{"t=" + token, "t=" + token + "&t=x", "t=%00", "t", "", "T=" + token, "&&t=" + token + ";"} {
+	for _, query := range []string{"t=" + token, "t=" + token + "&t=x", "t=%00", "t", "",
+		"T=" + token, "&&t=" + token + ";"} {
 		f.Add(query, "https://example.org/\xff")
 	}
 	f.Fuzz(func(t *testing.T, query, page string) {

@@ -39,7 +39,8 @@ func (c *Collector) serve(ctx *fasthttp.RequestCtx) {
 		return
 	}
 	if !explainProblem(ctx, string(path)) {
-		answerProblem(ctx, &requestProblem{fasthttp.StatusNotFound, codeNotFound, "There is nothing under this path; events go to POST " + eventsPath + "."})
+		answerProblem(ctx, &requestProblem{fasthttp.StatusNotFound, codeNotFound,
+			"There is nothing under this path; events go to POST " + eventsPath + "."})
 	}
 }
 
@@ -49,7 +50,8 @@ func (c *Collector) finish(ctx *fasthttp.RequestCtx, p any) {
 		// Neither the value nor the request is logged: both may hold what a client sent.
 		c.deps.Log.Error("panic in the collector", "request_id", string(ctx.Response.Header.Peek(headerRequestID)),
 			"type", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
-		answerProblem(ctx, &requestProblem{fasthttp.StatusInternalServerError, codeInternal, "Something went wrong on our side; try again."})
+		answerProblem(ctx, &requestProblem{fasthttp.StatusInternalServerError, codeInternal,
+			"Something went wrong on our side; try again."})
 		ctx.SetConnectionClose()
 	}
 	if c.leaving.Load() || c.base.Err() != nil {
@@ -126,7 +128,8 @@ func (c *Collector) write(ctx *fasthttp.RequestCtx, s *scratch) *requestProblem 
 	c.metrics.ack.Observe(time.Since(begin).Seconds())
 	tracing.End(span, err)
 	if err != nil {
-		c.deps.Log.Warn("events not accepted", "request_id", string(ctx.Response.Header.Peek(headerRequestID)), "events", len(s.records), "error", err)
+		c.deps.Log.Warn("events not accepted", "request_id", string(ctx.Response.Header.Peek(headerRequestID)), "events",
+			len(s.records), "error", err)
 		return notStored
 	}
 	c.metrics.accepted.Add(float64(len(s.records)))
@@ -141,9 +144,11 @@ func (c *Collector) traced(ctx *fasthttp.RequestCtx, s *scratch) trace.Span {
 	if c.deps.Trace == nil {
 		return trace.SpanFromContext(c.base) // records nothing
 	}
-	_, span := c.deps.Trace.Request(c.base, string(ctx.Method())+" "+string(ctx.Path()), string(ctx.Request.Header.Peek(tracing.HeaderName)), s.arrived)
+	_, span := c.deps.Trace.Request(c.base, string(ctx.Method())+" "+string(ctx.Path()),
+		string(ctx.Request.Header.Peek(tracing.HeaderName)), s.arrived)
 	if header := tracing.Header(span); header != "" {
-		span.SetAttributes(attribute.Int("events", len(s.records)), attribute.String("request_id", string(ctx.Response.Header.Peek(headerRequestID))))
+		span.SetAttributes(attribute.Int("events", len(s.records)),
+			attribute.String("request_id", string(ctx.Response.Header.Peek(headerRequestID))))
 		for i := range s.records {
 			s.records[i].Trace = header
 		}

@@ -132,7 +132,8 @@ func (noHasher) Hash(uuid.UUID, netip.Addr, time.Time) (out [16]byte, ok bool) {
 func newSalts(t *testing.T, ring *token.Ring, pool *postgres.Pool) *collector.Salts {
 	t.Helper()
 	salts, err := collector.NewSalts(collector.SaltsDeps{
-		Postgres: pool, Tokens: ring, Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
+		Postgres: pool, Tokens: ring, Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler),
+		Registerer: prometheus.NewRegistry(),
 	})
 	require.NoError(t, err)
 	enginetest.Run(t, salts)
@@ -161,7 +162,8 @@ func collectorConfig() collector.Config {
 
 func claims() token.Claims {
 	return token.Claims{
-		AccountID: uuid.New(), LeadMagnetID: uuid.New(), GenericLinkID: uuid.New(), AccessLinkID: uuid.New(), MagnetVersion: 3,
+		AccountID: uuid.New(), LeadMagnetID: uuid.New(), GenericLinkID: uuid.New(),
+		AccessLinkID: uuid.New(), MagnetVersion: 3,
 	}
 }
 
@@ -235,7 +237,8 @@ func (s *stack) try(method, path string, body io.Reader, headers ...string) (ans
 // event returns the JSON of an event: the fields given, which are name, JSON value, …, on top of
 // token and event_type.
 func (s *stack) event(fields ...string) string {
-	members := map[string]json.RawMessage{"token": json.RawMessage(`"` + s.token + `"`), "event_type": json.RawMessage(`"page_viewed"`)}
+	members := map[string]json.RawMessage{"token": json.RawMessage(`"` + s.token + `"`),
+		"event_type": json.RawMessage(`"page_viewed"`)}
 	for i := 0; i < len(fields); i += 2 {
 		if fields[i+1] == "" {
 			delete(members, fields[i])

@@ -65,20 +65,22 @@ func TestGzip(t *testing.T) {
 		status         int
 		code           string
 	}{
-		"one event":           {good, "gzip", 202, ""},
-		"old name":            {good, "X-GZIP", 202, ""},
-		"identity":            {s.event(), "identity", 202, ""},
-		"two members":         {zipped(t, s.event()[:20]) + zipped(t, s.event()[20:20]), "gzip", 400, "invalid_json"},
-		"many events":         {zipped(t, "["+s.event()+strings.Repeat(","+s.event(), 499)+"]"), "gzip", 202, ""},
-		"not gzip":            {s.event(), "gzip", 400, "invalid_json"},
-		"cut off":             {good[:len(good)-9], "gzip", 400, "invalid_json"},
-		"checksum altered":    {good[:len(good)-8] + "xxxx" + good[len(good)-4:], "gzip", 400, "invalid_json"},
-		"rubbish after":       {good + "rubbish", "gzip", 400, "invalid_json"},
-		"empty":               {"", "gzip", 400, "invalid_json"},
-		"of nothing":          {zipped(t, ""), "gzip", 400, "invalid_json"},
-		"bomb":                {zipped(t, strings.Repeat(" ", 16<<20)), "gzip", 413, "payload_too_large"},
-		"a byte over":         {zipped(t, strings.Repeat(" ", collector.MaxBodyBytes+1-len(s.event()))+s.event()), "gzip", 413, "payload_too_large"},
-		"just at the limit":   {zipped(t, strings.Repeat(" ", collector.MaxBodyBytes-len(s.event()))+s.event()), "gzip", 202, ""},
+		"one event":        {good, "gzip", 202, ""},
+		"old name":         {good, "X-GZIP", 202, ""},
+		"identity":         {s.event(), "identity", 202, ""},
+		"two members":      {zipped(t, s.event()[:20]) + zipped(t, s.event()[20:20]), "gzip", 400, "invalid_json"},
+		"many events":      {zipped(t, "["+s.event()+strings.Repeat(","+s.event(), 499)+"]"), "gzip", 202, ""},
+		"not gzip":         {s.event(), "gzip", 400, "invalid_json"},
+		"cut off":          {good[:len(good)-9], "gzip", 400, "invalid_json"},
+		"checksum altered": {good[:len(good)-8] + "xxxx" + good[len(good)-4:], "gzip", 400, "invalid_json"},
+		"rubbish after":    {good + "rubbish", "gzip", 400, "invalid_json"},
+		"empty":            {"", "gzip", 400, "invalid_json"},
+		"of nothing":       {zipped(t, ""), "gzip", 400, "invalid_json"},
+		"bomb":             {zipped(t, strings.Repeat(" ", 16<<20)), "gzip", 413, "payload_too_large"},
+		"a byte over": {zipped(t, strings.Repeat(" ", collector.MaxBodyBytes+1-len(s.event()))+s.event()),
+			"gzip", 413, "payload_too_large"},
+		"just at the limit": {zipped(t, strings.Repeat(" ", collector.MaxBodyBytes-len(s.event()))+s.event()), "gzip", 202,
+			""},
 		"another encoding":    {good, "br", 415, "unsupported_media_type"},
 		"gzip twice":          {zipped(t, good), "gzip, gzip", 415, "unsupported_media_type"},
 		"gzip without header": {good, "", 400, "invalid_json"},
@@ -108,7 +110,8 @@ func TestOtherMethodsAndPaths(t *testing.T) {
 		require.Equal(t, method != "HEAD", strings.Contains(string(text), `"code":"method_not_allowed"`), method)
 		require.Empty(t, response.Header.Get("Server"))
 	}
-	for _, path := range []string{"/", "/v1", "/v1/event", "/v1/events/", "/V1/events", "/v1/events/1", "/healthz", "/%00", "//v1/events", "/v1//events", "/v1/./events", "/x/../v1/events", "/v1/event%73"} {
+	for _, path := range []string{"/", "/v1", "/v1/event", "/v1/events/", "/V1/events", "/v1/events/1", "/healthz", "/%00",
+		"//v1/events", "/v1//events", "/v1/./events", "/x/../v1/events", "/v1/event%73"} {
 		a := s.do(t, http.MethodPost, path, strings.NewReader(s.event()))
 		require.Equal(t, 404, a.status, path)
 		require.Equal(t, "not_found", a.Code)
@@ -121,7 +124,8 @@ func TestCORS(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	a := s.do(t, http.MethodOptions, "/v1/events", nil,
-		"Origin", "https://example.org", "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "content-encoding,content-type")
+		"Origin", "https://example.org", "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers",
+		"content-encoding,content-type")
 	require.Equal(t, 204, a.status)
 	require.Empty(t, a.body)
 	require.Equal(t, "*", a.header.Get("Access-Control-Allow-Origin"))
@@ -153,7 +157,8 @@ func TestRefusedRequestsAreLogged(t *testing.T) {
 	require.Equal(t, 404, s.do(t, http.MethodGet, "/secret/path", http.NoBody, "X-Request-Id", "hello-124").status)
 	require.Equal(t, 202, s.post(t, s.event(), "X-Request-Id", "hello-125").status)
 	log := s.log.String()
-	require.Contains(t, log, `level=INFO msg="request refused" request_id=hello-123 path=/v1/events status=422 code=validation_error`)
+	require.Contains(t, log,
+		`level=INFO msg="request refused" request_id=hello-123 path=/v1/events status=422 code=validation_error`)
 	require.Contains(t, log, "request_id=hello-124 path=unmatched status=404 code=not_found")
 	require.NotContains(t, log, "hello-125")
 	require.NotContains(t, log, "secret")
@@ -223,7 +228,8 @@ func TestPipelinedRequestsStayInStep(t *testing.T) {
 		{sized("GET", "/v1/events", json, hidden), 405},
 		{sized("POST", "/elsewhere", json, hidden), 404},
 		{sized("OPTIONS", "/v1/events", json, hidden), 204},
-		{raw("POST", "/v1/events", json+"Transfer-Encoding: chunked\r\n", chunk(s.event()[:7])+chunk(s.event()[7:])+"0\r\n\r\n"), 202},
+		{raw("POST", "/v1/events", json+"Transfer-Encoding: chunked\r\n",
+			chunk(s.event()[:7])+chunk(s.event()[7:])+"0\r\n\r\n"), 202},
 		{sized("POST", "/v1/events", json+"Content-Encoding: gzip\r\n", hidden), 400},
 		{sized("POST", "/v1/events", json, "[]"), 422},
 		{sized("POST", "/v1/events", json, ""), 400},
@@ -247,13 +253,16 @@ func TestAmbiguousRequestsEndTheConnection(t *testing.T) {
 	good := sized("POST", "/v1/events", "Content-Type: application/json\r\n", s.event())
 	const json = "Content-Type: application/json\r\n"
 	for name, first := range map[string]string{
-		"two lengths":            raw("POST", "/v1/events", json+"Content-Length: 1\r\nContent-Length: 2\r\n", "1"),
-		"two equal lengths":      raw("POST", "/v1/events", json+"Content-Length: 1\r\nContent-Length: 1\r\n", "1"),
-		"chunks and length":      raw("POST", "/v1/events", json+"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n", "0\r\n\r\n"),
-		"a bare line in a chunk": raw("POST", "/v1/events", json+"Transfer-Encoding: chunked\r\n", "5;\nx\r\nhello\r\n0\r\n\r\n"),
-		"negative length":        raw("POST", "/v1/events", json+"Content-Length: -1\r\n", ""),
-		"signed length":          raw("POST", "/v1/events", json+"Content-Length: +1\r\n", "1"),
-		"length and chunks":      raw("POST", "/v1/events", json+"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n"),
+		"two lengths":       raw("POST", "/v1/events", json+"Content-Length: 1\r\nContent-Length: 2\r\n", "1"),
+		"two equal lengths": raw("POST", "/v1/events", json+"Content-Length: 1\r\nContent-Length: 1\r\n", "1"),
+		"chunks and length": raw("POST", "/v1/events", json+"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n",
+			"0\r\n\r\n"),
+		"a bare line in a chunk": raw("POST", "/v1/events", json+"Transfer-Encoding: chunked\r\n",
+			"5;\nx\r\nhello\r\n0\r\n\r\n"),
+		"negative length": raw("POST", "/v1/events", json+"Content-Length: -1\r\n", ""),
+		"signed length":   raw("POST", "/v1/events", json+"Content-Length: +1\r\n", "1"),
+		"length and chunks": raw("POST", "/v1/events", json+"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
+			"0\r\n\r\n"),
 		"unknown transfer":       raw("POST", "/v1/events", json+"Transfer-Encoding: xchunked\r\n", ""),
 		"broken chunks":          raw("POST", "/v1/events", json+"Transfer-Encoding: chunked\r\n", "zz\r\n"),
 		"space before the colon": raw("POST", "/v1/events", json+"Content-Length : 1\r\n", "1"),
@@ -300,8 +309,10 @@ func (spaces) Read(p []byte) (int, error) {
 
 func TestSlowClient(t *testing.T) {
 	t.Parallel()
-	s := newStack(t, func(c *collector.Config, _ *collector.Deps) { c.ReadTimeout = 10 * time.Second }) // for the headers, on a busy machine
-	_, reader := s.dial(t, "POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
+	// for the headers, on a busy machine
+	s := newStack(t, func(c *collector.Config, _ *collector.Deps) { c.ReadTimeout = 10 * time.Second })
+	_, reader := s.dial(t,
+		"POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
 	require.Equal(t, 408, status(t, reader))
 }
 
@@ -319,7 +330,9 @@ func TestAConnectionOnWhichNothingWasSentIsClosedSilently(t *testing.T) {
 func TestExpectContinue(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
-	c, reader := s.dial(t, raw("POST", "/v1/events", fmt.Sprintf("Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: %d\r\n", len(s.event())), ""))
+	c, reader := s.dial(t,
+		raw("POST", "/v1/events",
+			fmt.Sprintf("Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: %d\r\n", len(s.event())), ""))
 	line, err := reader.ReadString('\n')
 	require.NoError(t, err)
 	require.Contains(t, line, "100 Continue")
@@ -340,7 +353,8 @@ func TestPanicIsAnsweredAndLoggedWithoutPersonalData(t *testing.T) {
 		d.Bots = panicking{}
 		c.TrustedProxies = []string{"127.0.0.0/8"}
 	})
-	a := s.post(t, s.event(), "X-Forwarded-For", "203.0.113.77", "User-Agent", "Netscape Navigator", "X-Request-Id", "request-1")
+	a := s.post(t, s.event(), "X-Forwarded-For", "203.0.113.77", "User-Agent", "Netscape Navigator",
+		"X-Request-Id", "request-1")
 	require.Equal(t, 500, a.status)
 	require.Equal(t, "internal", a.Code)
 	require.Equal(t, "request-1", a.header.Get("X-Request-Id"))

@@ -95,10 +95,12 @@ const linksPerAddress = 10
 // again. The link is asked first: what is refused of one link takes nothing from the others.
 func (c *Collector) takeView(from netip.Addr, link uuid.UUID, now time.Time) (wait time.Duration, f *fieldError) {
 	if wait, ok := c.views.Take(from, link, now); !ok {
-		return wait, &fieldError{RateLimited, "there were too many views of this link from this address in the last minute; send it again later"}
+		return wait, &fieldError{RateLimited,
+			"there were too many views of this link from this address in the last minute; send it again later"}
 	}
 	if wait, ok := c.allViews.Take(from, uuid.Nil, now); !ok {
-		return wait, &fieldError{RateLimited, "there were too many views from this address in the last minute; send it again later"}
+		return wait, &fieldError{RateLimited,
+			"there were too many views from this address in the last minute; send it again later"}
 	}
 	return 0, nil
 }

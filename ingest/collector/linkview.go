@@ -18,7 +18,8 @@ import (
 // A link view happens when it is received.
 func (c *Collector) parseView(v *event.LinkView, e *element, from *sender) *fieldError {
 	if e.kind != '{' {
-		return &fieldError{InvalidToken, "the element is " + kindName(e.kind) + "; a link view is an object with at least token"}
+		return &fieldError{InvalidToken, "the element is " + kindName(e.kind) +
+			"; a link view is an object with at least token"}
 	}
 	claims, f := c.claims(e, &viewsEndpoint)
 	if f != nil {

@@ -151,8 +151,10 @@ func (c *conn) Read(b []byte) (int, error) {
 
 // answerPlain answers a client that speaks HTTP without TLS where TLS is served, as net/http does.
 func answerPlain(err error) {
-	if plain, ok := errors.AsType[tls.RecordHeaderError](err); ok && plain.Conn != nil && plain.RecordHeader[0] >= 'A' && plain.RecordHeader[0] <= 'Z' {
-		_, _ = plain.Conn.Write([]byte("HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n")) // a client that left needs none
+	if plain, ok := errors.AsType[tls.RecordHeaderError](err); ok && plain.Conn != nil && plain.RecordHeader[0] >= 'A' &&
+		plain.RecordHeader[0] <= 'Z' {
+		// a client that left needs none
+		_, _ = plain.Conn.Write([]byte("HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n"))
 	}
 }
 

@@ -86,7 +86,8 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	for reason, name := range refusalNames {
 		m.refused[reason] = refused.WithLabelValues(name)
 	}
-	err := errors.Join(r.Register(refused), r.Register(requests), r.Register(rejected), r.Register(m.inFlight), r.Register(m.accepted),
+	err := errors.Join(r.Register(refused), r.Register(requests), r.Register(rejected),
+		r.Register(m.inFlight), r.Register(m.accepted),
 		r.Register(m.bots), r.Register(m.unhashed), r.Register(m.ack), r.Register(m.acceptFailures))
 	if err != nil {
 		return nil, fmt.Errorf("register collector metrics: %w", err)

@@ -32,7 +32,8 @@ func TestASpoolKeepsEventsUntilTheTopicsAreThere(t *testing.T) {
 	})
 	require.NoError(t, err)
 	enginetest.Run(t, away)
-	disk, err := spool.New(spool.Config{Dir: t.TempDir(), MaxBytes: 64 << 20, SegmentBytes: 1 << 20, After: 100 * time.Millisecond, DrainBytes: 1 << 24},
+	disk, err := spool.New(spool.Config{Dir: t.TempDir(), MaxBytes: 64 << 20, SegmentBytes: 1 << 20,
+		After: 100 * time.Millisecond, DrainBytes: 1 << 24},
 		spool.Deps{Kafka: away, Log: log, Registerer: metrics})
 	require.NoError(t, err)
 	enginetest.Run(t, disk)

@@ -66,9 +66,11 @@ func TestOrigin(t *testing.T) {
 		headers []string
 		want    event.Origin
 	}{
-		"a visitor":                {[]string{"X-Forwarded-For", "203.0.113.7", "Accept-Language", "de-AT,de;q=0.9,en;q=0.8"}, origin("de", "DE")},
-		"an unknown address":       {[]string{"X-Forwarded-For", "192.0.2.1", "Accept-Language", "gsw"}, origin("gsw", "")},
-		"a withheld address":       {[]string{"X-Forwarded-For", "203.0.113.7", "Forwarded", "for=unknown", "Accept-Language", "fr;q=0.9"}, origin("fr", "")},
+		"a visitor": {[]string{"X-Forwarded-For", "203.0.113.7", "Accept-Language", "de-AT,de;q=0.9,en;q=0.8"},
+			origin("de", "DE")},
+		"an unknown address": {[]string{"X-Forwarded-For", "192.0.2.1", "Accept-Language", "gsw"}, origin("gsw", "")},
+		"a withheld address": {[]string{"X-Forwarded-For", "203.0.113.7", "Forwarded", "for=unknown", "Accept-Language",
+			"fr;q=0.9"}, origin("fr", "")},
 		"a stated country":         {[]string{"Forwarded", "for=unknown", "Lodestone-Country", "AT"}, origin("", "AT")},
 		"a stated place":           {[]string{"Forwarded", "for=unknown", "Lodestone-Country", "Vienna"}, event.Origin{}},
 		"a stated other country":   {[]string{"X-Forwarded-For", "203.0.113.7", "Lodestone-Country", "AT"}, origin("", "DE")},
@@ -94,7 +96,10 @@ func TestOrigin(t *testing.T) {
 
 func TestOriginWithoutSignalsOrDatabase(t *testing.T) {
 	t.Parallel()
-	s := newStack(t, inGermany(t), func(c *collector.Config, d *collector.Deps) { c.PrivacySignals, d.Countries = "ignore", nil })
+	s := newStack(t, inGermany(t), func(c *collector.Config, d *collector.Deps) {
+		c.PrivacySignals,
+			d.Countries = "ignore", nil
+	})
 	s.sendAll(t, "X-Forwarded-For", "203.0.113.7", "Accept-Language", "de", "DNT", "1", "User-Agent", "any")
 	s.sendAll(t, "Forwarded", "for=unknown", "Lodestone-Country", "AT", "Accept-Language", "de", "User-Agent", "any")
 	for _, found := range s.origins(t, 2)["any"] {

@@ -24,7 +24,8 @@ func TestTooManyRequestsAtOnce(t *testing.T) {
 	arrived, release := s.holdAcks(t)
 	one, two := s.later(), s.later()
 	<-arrived
-	require.Eventually(t, func() bool { return s.metric(t, "lodestone_producer_buffered_records") == 2 }, waitLimit, time.Millisecond, "both are let in")
+	require.Eventually(t, func() bool { return s.metric(t, "lodestone_producer_buffered_records") == 2 }, waitLimit,
+		time.Millisecond, "both are let in")
 	a := s.post(t, s.event())
 	require.Equal(t, 503, a.status)
 	require.Equal(t, "unavailable", a.Code)
@@ -105,7 +106,8 @@ func TestBodiesThatAreStillArrivingAreBounded(t *testing.T) {
 	const room, size, clients = 4 << 20, 900 << 10, 24
 	s := newStack(t, func(c *collector.Config, _ *collector.Deps) { c.MaxInFlight = room })
 	body := strings.Repeat(" ", size-len(s.event())) + s.event()
-	head := fmt.Sprintf("POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", len(body))
+	head := fmt.Sprintf(
+		"POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", len(body))
 	type client struct {
 		conn   io.WriteCloser
 		reader *bufio.Reader
@@ -173,7 +175,8 @@ func TestTooManyConnections(t *testing.T) {
 		open = append(open, conn)
 	}
 	_, reader := s.dial(t, request)
-	require.Eventually(t, func() bool { return s.metric(t, "lodestone_collector_accept_failures_total") == 1 }, waitLimit, time.Millisecond)
+	require.Eventually(t, func() bool { return s.metric(t, "lodestone_collector_accept_failures_total") == 1 },
+		waitLimit, time.Millisecond)
 	require.NoError(t, open[0].Close())
 	require.Equal(t, 202, status(t, reader))
 }

@@ -82,7 +82,8 @@ func (c *Collector) pixelRecord(s *scratch, claims *token.Claims, from *sender, 
 	if claims.AccessLinkID == uuid.Nil {
 		view := event.LinkView{
 			AccountID: claims.AccountID, LeadMagnetID: claims.LeadMagnetID, GenericLinkID: claims.GenericLinkID,
-			EventID: newID(), IPHash: hash, UserAgent: from.userAgent, Bot: from.bot, Origin: from.origin, CreatedAt: at, ReceivedAt: at,
+			EventID: newID(), IPHash: hash, UserAgent: from.userAgent, Bot: from.bot, Origin: from.origin,
+			CreatedAt: at, ReceivedAt: at,
 		}
 		if !from.private {
 			view.URL = []byte(source.Address(string(page)))
@@ -92,7 +93,8 @@ func (c *Collector) pixelRecord(s *scratch, claims *token.Claims, from *sender, 
 	ev := event.Event{
 		AccountID: claims.AccountID, LeadMagnetID: claims.LeadMagnetID, GenericLinkID: claims.GenericLinkID,
 		AccessLinkID: claims.AccessLinkID, MagnetVersion: claims.MagnetVersion, Type: event.PageViewed, Data: emptyData,
-		EventID: newID(), IPHash: hash, UserAgent: from.userAgent, Bot: from.bot, Origin: from.origin, CreatedAt: at, ReceivedAt: at,
+		EventID: newID(), IPHash: hash, UserAgent: from.userAgent, Bot: from.bot, Origin: from.origin,
+		CreatedAt: at, ReceivedAt: at,
 	}
 	return producer.Record{Topic: event.Topic, Key: bytes.Clone(claims.AccessLinkID[:]), Value: ev.Append(nil)}
 }

@@ -33,7 +33,8 @@ const (
 	RateLimited      Code = "rate_limited"  // too many views from one address
 )
 
-var codes = [...]Code{InvalidToken, UnknownField, InvalidEventType, InvalidEventData, InvalidEventID, InvalidSessionID, InvalidTimestamp, LimitReached, RateLimited}
+var codes = [...]Code{InvalidToken, UnknownField, InvalidEventType, InvalidEventData, InvalidEventID, InvalidSessionID,
+	InvalidTimestamp, LimitReached, RateLimited}
 
 // rejection is one element that was refused, as the answer lists it.
 type rejection struct {
@@ -103,7 +104,8 @@ func (c *Collector) logRefused(ctx *fasthttp.RequestCtx) {
 		path = "unmatched"
 	}
 	code, _ := ctx.UserValue(refusedAs).(problem.Code)
-	c.deps.Log.LogAttrs(ctx, slog.LevelInfo, "request refused", slog.String("request_id", string(ctx.Response.Header.Peek(headerRequestID))),
+	c.deps.Log.LogAttrs(ctx, slog.LevelInfo, "request refused",
+		slog.String("request_id", string(ctx.Response.Header.Peek(headerRequestID))),
 		slog.String("path", path), slog.Int("status", status), slog.String("code", string(code)))
 }
 

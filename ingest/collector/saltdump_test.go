@@ -38,7 +38,8 @@ func TestADumpOfPostgresReversesNoAddress(t *testing.T) {
 
 	// The same row as it would be without the encryption.
 	var sealed []byte
-	require.NoError(t, database.Unscoped().QueryRow(t.Context(), "SELECT sealed FROM ip_salts WHERE day = $1", now).Scan(&sealed))
+	require.NoError(t, database.Unscoped().QueryRow(t.Context(),
+		"SELECT sealed FROM ip_salts WHERE day = $1", now).Scan(&sealed))
 	opened, err := ring.Open("salts of the address hash", sealed, []byte(now.Format(time.DateOnly)))
 	require.NoError(t, err)
 	_, err = database.Unscoped().Exec(t.Context(), "CREATE TABLE leak AS SELECT $1::bytea AS salt", opened)
@@ -54,7 +55,8 @@ func dump(t *testing.T, pool *postgres.Pool) []byte {
 	conn, err := pool.Unscoped().Acquire(t.Context())
 	require.NoError(t, err)
 	defer conn.Release()
-	rows, err := conn.Query(t.Context(), `SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`)
+	rows, err := conn.Query(t.Context(),
+		`SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`)
 	require.NoError(t, err)
 	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)

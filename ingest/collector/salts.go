@@ -106,10 +106,12 @@ type SaltsDeps struct {
 
 // NewSalts returns the salts kept in a database.
 func NewSalts(d SaltsDeps) (*Salts, error) {
-	s := &Salts{queries: store.New(d.Postgres.Unscoped()), keys: d.Tokens, now: d.Now, log: d.Log, unreadable: map[string]bool{}, age: prometheus.NewGauge(prometheus.GaugeOpts{ //nolint:promlinter // salts come by the day
-		Name: "lodestone_collector_salt_horizon_days",
-		Help: "Days for which there are salts of the address hash, today included. Below 1, events are kept without the hash.",
-	})}
+	s := &Salts{queries: store.New(d.Postgres.Unscoped()), keys: d.Tokens, now: d.Now, log: d.Log,
+		unreadable: map[string]bool{},
+		age: prometheus.NewGauge(prometheus.GaugeOpts{ //nolint:promlinter // salts come by the day
+			Name: "lodestone_collector_salt_horizon_days",
+			Help: "Days for which there are salts of the address hash, today included. Below 1, events are kept without the hash.",
+		})}
 	if err := d.Registerer.Register(s.age); err != nil {
 		return nil, fmt.Errorf("register salt metrics: %w", err)
 	}
@@ -169,7 +171,8 @@ func (s *Salts) run(ctx context.Context, ready func()) error {
 			started = true
 			ready()
 		case time.Since(began) >= startLimit:
-			s.log.Warn("starting without a salt: events are kept without the hash of the address until Postgres answers", "error", err)
+			s.log.Warn("starting without a salt: events are kept without the hash of the address until Postgres answers",
+				"error", err)
 			started = true
 			ready()
 		}
@@ -280,7 +283,8 @@ func (s *Salts) fetch(ctx context.Context, today time.Time) error {
 		delete(s.unreadable, date.Format(time.DateOnly))
 		if known == nil || known.secret != [saltBytes]byte(secret) {
 			if known != nil {
-				s.log.Warn("the salt of a day was replaced by another collector's: hashes of that day fall into two groups", "day", date.Format(time.DateOnly))
+				s.log.Warn("the salt of a day was replaced by another collector's: hashes of that day fall into two groups",
+					"day", date.Format(time.DateOnly))
 			}
 			known = newSalt(date, secret)
 		}

@@ -139,7 +139,8 @@ func TestSaltsSurviveThatTheTableIsEmptied(t *testing.T) {
 	require.NoError(t, s.Refresh(context.Background()))
 	c.set(noon.Add(24 * time.Hour))
 	require.NoError(t, s.Refresh(context.Background()))
-	before := [][16]byte{hashOf(t, s, oneID, anna, noon), hashOf(t, s, oneID, anna, noon.Add(24*time.Hour)), hashOf(t, s, oneID, anna, noon.Add(48*time.Hour))}
+	before := [][16]byte{hashOf(t, s, oneID, anna, noon), hashOf(t, s, oneID, anna, noon.Add(24*time.Hour)),
+		hashOf(t, s, oneID, anna, noon.Add(48*time.Hour))}
 	_, err := pool.Unscoped().Exec(context.Background(), "TRUNCATE ip_salts") // what a crash of Postgres does
 	require.NoError(t, err)
 	require.NoError(t, s.Refresh(context.Background()))
@@ -189,7 +190,8 @@ func TestSaltsStartWithoutPostgres(t *testing.T) {
 	var log enginetest.Log
 	keys, err := saltKeys()
 	require.NoError(t, err)
-	s, err := collector.NewSalts(collector.SaltsDeps{Postgres: pool, Tokens: keys, Now: time.Now, Log: slog.New(slog.NewTextHandler(&log, nil)), Registerer: prometheus.NewRegistry()})
+	s, err := collector.NewSalts(collector.SaltsDeps{Postgres: pool, Tokens: keys, Now: time.Now,
+		Log: slog.New(slog.NewTextHandler(&log, nil)), Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	enginetest.Run(t, s)
 	_, ok := s.Hash(oneID, anna, time.Now())
@@ -280,7 +282,8 @@ func TestSaltsThroughAnOutageOverMidnight(t *testing.T) {
 	c.set(noon.Add(18 * time.Hour))
 	require.Error(t, cutOff.Refresh(ctx))
 	require.NoError(t, other.Refresh(ctx))
-	require.Equal(t, hashOf(t, other, oneID, anna, c.now()), hashOf(t, cutOff, oneID, anna, c.now()), "both knew the salt before midnight")
+	require.Equal(t, hashOf(t, other, oneID, anna, c.now()), hashOf(t, cutOff, oneID, anna, c.now()),
+		"both knew the salt before midnight")
 	network.set(false)
 	require.NoError(t, cutOff.Refresh(ctx))
 	tomorrow := c.now().Add(24 * time.Hour)
@@ -306,7 +309,8 @@ func TestTokenKeysRotateWithoutLosingTheSalt(t *testing.T) {
 		ring, err := token.Config{Keys: keys}.Ring()
 		require.NoError(t, err)
 		log := &enginetest.Log{}
-		s, err := collector.NewSalts(collector.SaltsDeps{Postgres: pool, Tokens: ring, Now: newClock(noon).now, Log: slog.New(slog.NewTextHandler(log, nil)), Registerer: prometheus.NewRegistry()})
+		s, err := collector.NewSalts(collector.SaltsDeps{Postgres: pool, Tokens: ring, Now: newClock(noon).now,
+			Log: slog.New(slog.NewTextHandler(log, nil)), Registerer: prometheus.NewRegistry()})
 		require.NoError(t, err)
 		require.NoError(t, s.Refresh(t.Context()))
 		return s, log
@@ -337,11 +341,13 @@ func TestTokenKeysRotateWithoutLosingTheSalt(t *testing.T) {
 func TestSaltsInClearAreDestroyedByTheUpgrade(t *testing.T) {
 	t.Parallel()
 	pool := enginetest.MigratedPostgres(t)
-	rows, err := pool.Unscoped().Query(context.Background(), "SELECT column_name::text FROM information_schema.columns WHERE table_name = 'ip_salts' ORDER BY 1")
+	rows, err := pool.Unscoped().Query(context.Background(),
+		"SELECT column_name::text FROM information_schema.columns WHERE table_name = 'ip_salts' ORDER BY 1")
 	require.NoError(t, err)
 	columns, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)
 	require.Equal(t, []string{"day", "sealed"}, columns)
-	_, err = pool.Unscoped().Exec(context.Background(), "INSERT INTO ip_salts (day, sealed) VALUES ('2026-03-14', $1)", fmt.Appendf(nil, "%032d", 0))
+	_, err = pool.Unscoped().Exec(context.Background(), "INSERT INTO ip_salts (day, sealed) VALUES ('2026-03-14', $1)",
+		fmt.Appendf(nil, "%032d", 0))
 	require.Error(t, err, "what is not encrypted is too short")
 }

@@ -38,7 +38,8 @@ func newSaltsAt(t *testing.T, pool *postgres.Pool, clock func() time.Time) *coll
 
 func newSaltsUnder(t *testing.T, keys *token.Ring, pool *postgres.Pool, clock func() time.Time) *collector.Salts {
 	t.Helper()
-	salts, err := collector.NewSalts(collector.SaltsDeps{Postgres: pool, Tokens: keys, Now: clock, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
+	salts, err := collector.NewSalts(collector.SaltsDeps{Postgres: pool, Tokens: keys, Now: clock,
+		Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	return salts
 }

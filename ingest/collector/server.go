@@ -155,7 +155,8 @@ func New(c Config, d Deps) (*Collector, error) {
 		col.scratches[i].New = func() any { return new(scratch) }
 	}
 	col.routes = map[string]fasthttp.RequestHandler{
-		eventsPath: col.endpoint(&eventsEndpoint), viewsPath: col.endpoint(&viewsEndpoint), pixelPath: col.servePixel, beaconPath: col.serveBeacon, scriptPath: col.serveBeacon,
+		eventsPath: col.endpoint(&eventsEndpoint), viewsPath: col.endpoint(&viewsEndpoint), pixelPath: col.servePixel,
+		beaconPath: col.serveBeacon, scriptPath: col.serveBeacon,
 	}
 	col.base, col.giveUp = context.WithCancel(context.Background())
 	col.deadlines = limit.NewDeadlines(col.base)
@@ -195,13 +196,15 @@ func (c *Collector) Start(ctx context.Context) error {
 		}
 		connections = connectionsAllowed
 	}
-	secure, err := c.config.TLS.Open(certificate.Deps{Name: "collector", Log: c.deps.Log, Registerer: c.deps.Registerer, Protocols: []string{"http/1.1"}})
+	secure, err := c.config.TLS.Open(certificate.Deps{Name: "collector", Log: c.deps.Log, Registerer: c.deps.Registerer,
+		Protocols: []string{"http/1.1"}})
 	if err != nil {
 		return err
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", c.config.Listen)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return config.Invalid("--collector-listen", "is "+c.config.Listen+", which another process uses", "stop that process or give another address")
+		return config.Invalid("--collector-listen", "is "+c.config.Listen+", which another process uses",
+			"stop that process or give another address")
 	}
 	if err != nil {
 		return fmt.Errorf("listen for events (--collector-listen): %w", err)

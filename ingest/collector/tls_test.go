@@ -29,7 +29,8 @@ func TestEventsOverTLS(t *testing.T) {
 		base := &http.Transport{TLSClientConfig: settings}
 		t.Cleanup(base.CloseIdleConnections)
 		c := &http.Client{Transport: base}
-		answer, err := c.Post(url, "application/json", strings.NewReader(`{"token":"`+s.token+`","event_type":"page_viewed","event_data":{"page":3}}`))
+		answer, err := c.Post(url, "application/json",
+			strings.NewReader(`{"token":"`+s.token+`","event_type":"page_viewed","event_data":{"page":3}}`))
 		if err != nil {
 			return err
 		}
@@ -40,7 +41,8 @@ func TestEventsOverTLS(t *testing.T) {
 	t.Cleanup(base.CloseIdleConnections)
 	kept := &http.Client{Transport: base}
 	for i := range 3 {
-		answer, err := kept.Post(url, "application/json", strings.NewReader(`{"token":"`+s.token+`","event_type":"page_viewed","event_data":{"page":3}}`))
+		answer, err := kept.Post(url, "application/json",
+			strings.NewReader(`{"token":"`+s.token+`","event_type":"page_viewed","event_data":{"page":3}}`))
 		require.NoError(t, err)
 		text, err := io.ReadAll(answer.Body)
 		require.NoError(t, err)

@@ -41,7 +41,8 @@ func (s *stack) storedView(t testing.TB) event.LinkView {
 func TestLinkView(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
-	a := s.view(t, `{"token":"`+s.landing()+`","event_id":"01890a5d-ac96-774b-bcce-b302099a8057","referrer":"https://example.org/a","url":"https://example.com/l/x?\u0075tm_source=a"}`)
+	a := s.view(t, `{"token":"`+s.landing()+
+		`","event_id":"01890a5d-ac96-774b-bcce-b302099a8057","referrer":"https://example.org/a","url":"https://example.com/l/x?\u0075tm_source=a"}`)
 	require.Equal(t, 202, a.status, a.body)
 	require.Equal(t, 1, a.Accepted)
 	v := s.storedView(t)
@@ -49,7 +50,8 @@ func TestLinkView(t *testing.T) {
 	v.IPHash = [16]byte{}
 	require.Equal(t, event.LinkView{
 		AccountID: s.claims.AccountID, LeadMagnetID: s.claims.LeadMagnetID, GenericLinkID: s.claims.GenericLinkID,
-		EventID: uuid.MustParse("01890a5d-ac96-774b-bcce-b302099a8057"), Referrer: []byte("https://example.org/a"), URL: []byte("https://example.com/l/x?utm_source=a"),
+		EventID: uuid.MustParse("01890a5d-ac96-774b-bcce-b302099a8057"), Referrer: []byte("https://example.org/a"),
+		URL:       []byte("https://example.com/l/x?utm_source=a"),
 		UserAgent: []byte("test"), CreatedAt: now.UnixMilli(), ReceivedAt: now.UnixMilli(),
 	}, v)
 }
@@ -69,7 +71,8 @@ func TestQueriesOfPagesAreNotStored(t *testing.T) {
 		"https://ada:pw@example.com/l/x?utm_source=Zoe%CC%88%E2%80%8B%20%C3":          "https://example.com/l/x?utm_source=Zoë",
 		"https://example.com/l/x?utm_id=ada&UTM_SOURCE=ada&utm_source_x=ada":          "https://example.com/l/x",
 		"?ada": "",
-		"https://example.com/" + strings.Repeat("x", source.MaxAddressBytes) + "?email=ada": ("https://example.com/" + strings.Repeat("x", source.MaxAddressBytes))[:source.MaxAddressBytes],
+		"https://example.com/" + strings.Repeat("x", source.MaxAddressBytes) + "?email=ada": ("https://example.com/" +
+			strings.Repeat("x", source.MaxAddressBytes))[:source.MaxAddressBytes],
 	} {
 		t.Run(given[:min(len(given), 100)], func(t *testing.T) {
 			t.Parallel()
@@ -112,7 +115,8 @@ func TestLinkViewsInOneRequest(t *testing.T) {
 		codes[r.Index] = r.Code
 	}
 	require.Equal(t, map[int]string{
-		2: "invalid_token", 3: "invalid_token", 4: "invalid_token", 5: "unknown_field", 6: "invalid_event_id", 7: "invalid_event_data", 8: "invalid_event_data",
+		2: "invalid_token", 3: "invalid_token", 4: "invalid_token", 5: "unknown_field", 6: "invalid_event_id",
+		7: "invalid_event_data", 8: "invalid_event_data",
 	}, codes)
 	longest := 0
 	for _, r := range s.recordsOf(t, event.LinkViewTopic, 3) {
@@ -133,7 +137,8 @@ func TestLinkViewsInOneRequest(t *testing.T) {
 func TestLinkViewOfSomeoneWhoObjects(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
-	a := s.view(t, `{"token":"`+s.landing()+`","referrer":"https://example.org/a","url":"https://example.com/l/x"}`, "Sec-GPC", "1")
+	a := s.view(t, `{"token":"`+s.landing()+`","referrer":"https://example.org/a","url":"https://example.com/l/x"}`,
+		"Sec-GPC", "1")
 	require.Equal(t, 202, a.status)
 	v := s.storedView(t)
 	require.Zero(t, v.IPHash)
@@ -161,7 +166,8 @@ func (s *stack) pixel(t testing.TB, method, token string, headers ...string) ans
 }
 
 func claimsOf(e *event.Event) token.Claims {
-	return token.Claims{AccountID: e.AccountID, LeadMagnetID: e.LeadMagnetID, GenericLinkID: e.GenericLinkID, AccessLinkID: e.AccessLinkID, MagnetVersion: e.MagnetVersion}
+	return token.Claims{AccountID: e.AccountID, LeadMagnetID: e.LeadMagnetID, GenericLinkID: e.GenericLinkID,
+		AccessLinkID: e.AccessLinkID, MagnetVersion: e.MagnetVersion}
 }
 
 func TestPixelOfAnAccessLink(t *testing.T) {
@@ -207,7 +213,8 @@ func TestPixelIsClassified(t *testing.T) {
 	require.Equal(t, "image/gif", a.header.Get("Content-Type"))
 	s.pixel(t, http.MethodGet, s.token, "Sec-Purpose", "prefetch;prerender")
 	s.pixel(t, http.MethodGet, s.token, "X-Purpose", "preview")
-	s.pixel(t, http.MethodGet, s.token, "User-Agent", "Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)")
+	s.pixel(t, http.MethodGet, s.token, "User-Agent",
+		"Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)")
 	rules := map[string]int{}
 	for _, r := range s.records(t, 4) {
 		var e event.Event

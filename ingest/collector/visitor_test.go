@@ -160,7 +160,8 @@ func TestUserAgentIsCutAndMadeValid(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newStack(t)
-			_, reader := s.dial(t, sized("POST", "/v1/events", "Content-Type: text/plain\r\nUser-Agent: "+c.sent+"\r\n", s.event()))
+			_, reader := s.dial(t,
+				sized("POST", "/v1/events", "Content-Type: text/plain\r\nUser-Agent: "+c.sent+"\r\n", s.event()))
 			require.Equal(t, http.StatusAccepted, status(t, reader))
 			e := s.stored(t)
 			require.True(t, utf8.Valid(e.UserAgent))

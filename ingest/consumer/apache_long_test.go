@@ -4,8 +4,8 @@ package consumer
 
 import "testing"
 
-// Each sequence of failure, with an Apache Kafka of its own. Those that need an answer that no broker
-// can be made to give have the embedded one alone.
+// Each sequence of failure has an Apache Kafka of its own. Those that need an answer that no broker
+// can be made to give run on the embedded one alone.
 func TestSequencesOfFailureOnApacheKafka(t *testing.T) {
 	t.Parallel()
 	for name, sequence := range map[string]func(*testing.T){

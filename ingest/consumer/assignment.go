@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"lodestone/ingest/stream"
-
 	"github.com/google/uuid"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lodestone/ingest/stream"
 	"lodestone/pkg/config"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/store"
@@ -101,7 +100,8 @@ func (c *Consumer) newPartition(cl *kgo.Client, a assignment, at position) *part
 	}
 	p.fillState = fillState{
 		window: stream.NewWindow(stream.RepeatWindow), decoder: s.Decoder(), hash: kafka.NewHash(),
-		started: at.next, certain: at.certain, read: at.fetch, covered: at.next, partitions: at.partitions, successor: at.successor,
+		started: at.next, certain: at.certain, read: at.fetch, covered: at.next,
+		partitions: at.partitions, successor: at.successor,
 	}
 	p.storeState = storeState{next: at.next, epoch: at.epoch}
 	p.halt = func(why error) {
@@ -188,7 +188,8 @@ func (c *Consumer) halt(a assignment, by *partition, why error) {
 	c.halted[a] = why
 	c.mu.Unlock()
 	if !known {
-		c.log.Error("partition stands still", "topic", a.topic, "partition", a.partition, "reason", haltReason(why), "error", why)
+		c.log.Error("partition stands still", "topic", a.topic, "partition", a.partition, "reason",
+			haltReason(why), "error", why)
 	}
 }
 
@@ -209,7 +210,9 @@ func (c *Consumer) Check(context.Context) error {
 	}
 	for a, p := range c.partitions {
 		if p.blocked.Load() {
-			errs = append(errs, fmt.Errorf("ClickHouse refuses what is asked for %s partition %d, or its shard does not answer: see the log", a.topic, a.partition))
+			errs = append(errs, fmt.Errorf(
+				"ClickHouse refuses what is asked for %s partition %d, or its shard does not answer: see the log", a.topic,
+				a.partition))
 		}
 	}
 	return errors.Join(errs...)
@@ -219,7 +222,8 @@ func (c *Consumer) Check(context.Context) error {
 func (c *Consumer) status() status {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := status{partitions: len(c.partitions), blocked: len(c.halted), halted: map[string]int{}, joined: c.joined && c.away == nil}
+	s := status{partitions: len(c.partitions), blocked: len(c.halted), halted: map[string]int{},
+		joined: c.joined && c.away == nil}
 	for _, why := range c.halted {
 		s.halted[haltReason(why)]++
 	}

@@ -207,7 +207,8 @@ func (b *batch) trace(ctx context.Context, by *tracing.Tracer) (context.Context,
 		return ctx, func() {}
 	}
 	follow := func(t recordTrace) (context.Context, trace.Span) {
-		return by.Follow(ctx, t.request, "store", t.written, attribute.Int("batch.partitions", len(b.spans)), attribute.Int("batch.rows", b.rows()))
+		return by.Follow(ctx, t.request, "store", t.written, attribute.Int("batch.partitions", len(b.spans)),
+			attribute.Int("batch.rows", b.rows()))
 	}
 	within, first := follow(b.traced[0])
 	spans := []trace.Span{first}

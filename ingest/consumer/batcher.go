@@ -54,7 +54,8 @@ func newBatcher(c *Consumer, cl *kgo.Client, s stream.Stream, key batcherKey, t 
 		retrier: retrier{c.log.With("topic", s.Topic), c.shards.Size() > 1},
 		cfg:     c.cfg, key: key, stream: s, metrics: c.metrics, buffer: c.buffer, trace: c.trace,
 		client: cl, group: consumerGroup{cl}, table: t,
-		ready: make(chan struct{}, 1), filled: make(chan *batch), settling: make(chan []*partition), ended: make(chan struct{}),
+		ready: make(chan struct{}, 1), filled: make(chan *batch),
+		settling: make(chan []*partition), ended: make(chan struct{}),
 		dirty: map[*partition]struct{}{}, aside: map[*partition]struct{}{},
 	}
 }

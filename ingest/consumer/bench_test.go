@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"testing"
 
-	"lodestone/ingest/stream"
-
 	"github.com/google/uuid"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lodestone/ingest/stream"
 	"lodestone/pkg/event"
 )
 
@@ -19,8 +18,11 @@ func benchRecords(n int) []*kgo.Record {
 	for i := range records {
 		e := event.Event{
 			AccountID: account, LeadMagnetID: magnet, AccessLinkID: uuid.New(), SessionID: uuid.New(), EventID: uuid.New(),
-			MagnetVersion: 1, Type: event.PageViewed, Page: uint32(i%20 + 1), DurationMS: uint32(i % 30_000), IPHash: [16]byte{byte(i), byte(i >> 8)},
-			UserAgent: fmt.Appendf(nil, "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.0.0 Safari/537.36", 100+i%60),
+			MagnetVersion: 1, Type: event.PageViewed, Page: uint32(i%20 + 1), DurationMS: uint32(i % 30_000),
+			IPHash: [16]byte{byte(i), byte(i >> 8)},
+			UserAgent: fmt.Appendf(nil,
+				"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.0.0 Safari/537.36",
+				100+i%60),
 			CreatedAt: 1_795_000_000_000 + int64(i), ReceivedAt: 1_795_000_000_500 + int64(i),
 		}
 		e.Data = fmt.Appendf(nil, `{"page":%d,"duration_ms":%d}`, e.Page, e.DurationMS)

@@ -28,7 +28,8 @@ func (g consumerGroup) commit(ctx context.Context, commits []commit) (err error)
 		}
 		offsets[a.topic][a.partition] = kgo.EpochOffset{Epoch: c.epoch, Offset: c.next}
 	}
-	g.client.CommitOffsetsSync(kgo.PreCommitFnContext(ctx, func(req *kmsg.OffsetCommitRequest) error { return complete(req, of) }), offsets,
+	g.client.CommitOffsetsSync(kgo.PreCommitFnContext(ctx,
+		func(req *kmsg.OffsetCommitRequest) error { return complete(req, of) }), offsets,
 		func(_ *kgo.Client, req *kmsg.OffsetCommitRequest, resp *kmsg.OffsetCommitResponse, failed error) {
 			if failed != nil {
 				err = fmt.Errorf("commit offset: %w", failed)
@@ -56,7 +57,8 @@ func complete(req *kmsg.OffsetCommitRequest, of map[assignment]commit) error {
 			p.Metadata = &metadata
 		}
 	}
-	req.Topics = slices.DeleteFunc(req.Topics, func(t kmsg.OffsetCommitRequestTopic) bool { return len(t.Partitions) == 0 })
+	req.Topics = slices.DeleteFunc(req.Topics,
+		func(t kmsg.OffsetCommitRequestTopic) bool { return len(t.Partitions) == 0 })
 	if len(req.Topics) == 0 {
 		return errGiven
 	}
@@ -88,7 +90,8 @@ func readAnswers(req *kmsg.OffsetCommitRequest, resp *kmsg.OffsetCommitResponse)
 func (a commitAnswers) of(partition assignment) error {
 	code, answered := a[partition]
 	if !answered {
-		return fmt.Errorf("commit offset of %s partition %d: the answer does not name it", partition.topic, partition.partition)
+		return fmt.Errorf("commit offset of %s partition %d: the answer does not name it",
+			partition.topic, partition.partition)
 	}
 	if err := kerr.ErrorForCode(code); err != nil {
 		return fmt.Errorf("commit offset: %w", err)

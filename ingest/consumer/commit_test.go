@@ -24,23 +24,25 @@ func TestPartitionsShareABatch(t *testing.T) {
 	r := newRig(t, partitions)
 	most := 0
 	var mu sync.Mutex
-	r.Broker.Cluster().Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetCommit}, Count: -1, When: func(req kmsg.Request) bool {
-		n := 0
-		for _, topic := range req.(*kmsg.OffsetCommitRequest).Topics {
-			n += len(topic.Partitions)
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		most = max(most, n)
-		return false
-	}})
+	r.Broker.Cluster().Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetCommit}, Count: -1,
+		When: func(req kmsg.Request) bool {
+			n := 0
+			for _, topic := range req.(*kmsg.OffsetCommitRequest).Topics {
+				n += len(topic.Partitions)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			most = max(most, n)
+			return false
+		}})
 	for partition := range int32(partitions) {
 		r.produce(partition, r.events(10)...)
 	}
 	config := r.steady()
 	config.BatchAge = time.Second
 	metrics := prometheus.NewRegistry()
-	c, err := New(config, Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: metrics})
+	c, err := New(config, Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres,
+		Log: testLog(), Registerer: metrics})
 	require.NoError(t, err)
 	enginetest.Run(t, c)
 	for partition := range int32(partitions) {
@@ -58,7 +60,8 @@ func TestACommitThatIsRefusedForOnePartitionIsRepeated(t *testing.T) {
 	t.Parallel()
 	const partitions = 3
 	r := newRig(t, partitions)
-	r.Broker.Cluster().Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetCommit}, Err: kerr.UnknownTopicOrPartition, Topic: event.Topic, Partitions: []int32{1}, Count: 3})
+	r.Broker.Cluster().Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetCommit}, Err: kerr.UnknownTopicOrPartition,
+		Topic: event.Topic, Partitions: []int32{1}, Count: 3})
 	for partition := range int32(partitions) {
 		r.produce(partition, r.events(10)...)
 	}
@@ -117,7 +120,8 @@ func TestAnswersToCommits(t *testing.T) {
 		return resp
 	}
 	refused := kerr.IllegalGeneration.Code
-	for _, resp := range []*kmsg.OffsetCommitResponse{answer(event.Topic, [16]byte{}, 0, refused), answer("", [16]byte{1}, 0, refused)} {
+	for _, resp := range []*kmsg.OffsetCommitResponse{answer(event.Topic, [16]byte{}, 0, refused),
+		answer("", [16]byte{1}, 0, refused)} {
 		answers := readAnswers(request(0, 1), resp)
 		require.NoError(t, answers.of(assignment{event.Topic, 0}))
 		require.ErrorIs(t, answers.of(assignment{event.Topic, 1}), kerr.IllegalGeneration)

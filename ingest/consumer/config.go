@@ -42,7 +42,8 @@ func (c Config) Validate() error {
 		}
 	}
 	bad(c.Group == "", "--consumer-group", "is empty", "give the group a name")
-	bad(c.BatchAge < time.Millisecond || c.BatchAge > time.Minute, "--consumer-batch-age", "is out of range", "give a time from 1ms to 1m")
+	bad(c.BatchAge < time.Millisecond || c.BatchAge > time.Minute, "--consumer-batch-age", "is out of range",
+		"give a time from 1ms to 1m")
 	bad(c.InsertTimeout < time.Second, "--consumer-insert-timeout", "is too short", "give at least 1s")
 	bad(c.SessionTimeout < time.Second, "--consumer-session-timeout", "is too short", "give at least 1s")
 	bad(c.InsertTimeout >= c.RebalanceTimeout, "--consumer-insert-timeout", "is not below 20s",

@@ -21,7 +21,8 @@ func TestPartitionsDoNotHaveAConnectionEach(t *testing.T) {
 	defer func() { require.NoError(t, conn.Close()) }()
 	connections := func() int64 {
 		var n int64
-		require.NoError(t, conn.QueryRow(t.Context(), "SELECT value FROM system.metrics WHERE metric = 'TCPConnection'").Scan(&n))
+		require.NoError(t, conn.QueryRow(t.Context(),
+			"SELECT value FROM system.metrics WHERE metric = 'TCPConnection'").Scan(&n))
 		return n
 	}
 	before := connections()

@@ -12,11 +12,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"lodestone/ingest/stream"
-
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lodestone/ingest/stream"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
@@ -85,8 +84,9 @@ func New(c Config, d Deps) (*Consumer, error) {
 		return nil, err
 	}
 	consumer := &Consumer{
-		cfg: c, kafka: d.Kafka, hooks: d.Hooks, trace: d.Trace, shards: shards, placements: stream.NewPlacements(d.Postgres, shards),
-		postgres: d.Postgres, ledger: kafka.Ledger{Pool: d.Postgres}, log: d.Log,
+		cfg: c, kafka: d.Kafka, hooks: d.Hooks, trace: d.Trace, shards: shards,
+		placements: stream.NewPlacements(d.Postgres, shards),
+		postgres:   d.Postgres, ledger: kafka.Ledger{Pool: d.Postgres}, log: d.Log,
 		streams:    map[string]stream.Stream{},
 		buffer:     &buffer{max: int64(c.BufferBytes)},
 		health:     &stream.Health{},

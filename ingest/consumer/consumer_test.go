@@ -24,7 +24,8 @@ func TestEveryFieldOfAnEventArrivesInItsRow(t *testing.T) {
 		AccountID: uuid.New(), LeadMagnetID: uuid.New(), GenericLinkID: uuid.New(), AccessLinkID: uuid.New(),
 		SessionID: uuid.New(), EventID: uuid.New(), MagnetVersion: 7, Type: event.DownloadCompleted,
 		Page: 3, DurationMS: 8200, Data: []byte(`{"page":3,"duration_ms":8200,"x":"ü\u0000"}`),
-		IPHash: [16]byte{0xab, 15: 0xcd}, UserAgent: []byte("Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0 ✓"), Bot: "crawler:x",
+		IPHash:    [16]byte{0xab, 15: 0xcd},
+		UserAgent: []byte("Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0 ✓"), Bot: "crawler:x",
 		Origin:    event.Origin{Language: event.Language{'g', 's', 'w'}, Country: event.Country{'C', 'H'}},
 		CreatedAt: 1_795_000_000_123, ReceivedAt: 1_795_000_001_456,
 	}

@@ -40,7 +40,8 @@ func TestTwoCopiesAreStoredByGroupsOfTheirOwn(t *testing.T) {
 	var sums [2]uint64
 	for i, r := range both {
 		r.requireStored(200)
-		require.NoError(t, r.Conn.QueryRow(t.Context(), "SELECT groupBitXor(sipHash64(event_id, kafka_partition, kafka_offset)) FROM lodestone.events WHERE kafka_topic_id = ?", r.TopicID).Scan(&sums[i]))
+		require.NoError(t, r.Conn.QueryRow(t.Context(),
+			"SELECT groupBitXor(sipHash64(event_id, kafka_partition, kafka_offset)) FROM lodestone.events WHERE kafka_topic_id = ?", r.TopicID).Scan(&sums[i]))
 		for _, shard := range r.placements() {
 			require.Equal(t, int32(i+1), clickhouse.CopyOf(uint16(shard)))
 		}

@@ -3,10 +3,9 @@ package consumer
 import (
 	"strconv"
 
-	"lodestone/ingest/stream"
-
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lodestone/ingest/stream"
 	"lodestone/pkg/event"
 )
 

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"lodestone/ingest/stream"
-
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/ingest/stream"
 )
 
 // A flood of records that cannot become rows does not flood the log.

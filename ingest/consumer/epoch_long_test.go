@@ -6,10 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"lodestone/ingest/stream"
-
 	"github.com/stretchr/testify/require"
 
+	"lodestone/ingest/stream"
 	"lodestone/pkg/test/enginetest"
 )
 

@@ -58,7 +58,8 @@ type table interface {
 	Last(ctx context.Context, spans []stream.Span) (map[int32]int64, error)
 	Same(ctx context.Context, rows stream.Table, which []int) (map[int]struct{}, error)
 	Newest(ctx context.Context, spans []stream.Span) (map[stream.Place]stream.Identity, error)
-	StoredBefore(ctx context.Context, events []stream.Candidate, within time.Duration) (map[stream.Identity]struct{}, error)
+	StoredBefore(ctx context.Context, events []stream.Candidate, within time.Duration) (map[stream.Identity]struct{},
+		error)
 	Probe(ctx context.Context) error
 	Close()
 }

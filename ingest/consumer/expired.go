@@ -33,7 +33,8 @@ func (t *takeover) recordExpired(ctx context.Context, p *partition, committed in
 		p.log.Error("Kafka deleted records before they were stored; the partition goes on behind them",
 			"first_offset", r.From, "last_offset", r.To-1, "records", r.To-r.From)
 	}
-	done := commit{p, p.next, noEpoch, stream.Announcement{Rules: stream.BlockRules, TopicID: p.place.TopicID, Last: stream.NoIntent}}
+	done := commit{p, p.next, noEpoch, stream.Announcement{Rules: stream.BlockRules,
+		TopicID: p.place.TopicID, Last: stream.NoIntent}}
 	return tries.retry(ctx, alone, "commit", func() error { return t.batcher.group.commit(ctx, []commit{done}) })
 }
 
@@ -42,7 +43,8 @@ func (t *takeover) addLost(ctx context.Context, p *partition, lost []kafka.Range
 	q := store.New(t.pool.Unscoped())
 	for _, r := range lost {
 		err := q.AddLostRange(ctx, store.AddLostRangeParams{
-			TopicID: p.place.TopicID, Copy: t.copy, Topic: p.topic, Partition: p.partition, FirstOffset: r.From, PastOffset: r.To,
+			TopicID: p.place.TopicID, Copy: t.copy, Topic: p.topic, Partition: p.partition,
+			FirstOffset: r.From, PastOffset: r.To,
 		})
 		if err != nil {
 			return fmt.Errorf("record lost offsets: %w", err)
@@ -55,7 +57,8 @@ func (t *takeover) addLost(ctx context.Context, p *partition, lost []kafka.Range
 // Without a commit nothing is known of what lies below the last stored offset, where repeats and
 // dead letters have no rows either.
 func (t *takeover) lost(ctx context.Context, p *partition, committed int64) ([]kafka.Range, error) {
-	stored, err := t.table.Last(ctx, []stream.Span{{Partition: p.partition, First: max(committed, 0), Last: math.MaxInt64}})
+	stored, err := t.table.Last(ctx,
+		[]stream.Span{{Partition: p.partition, First: max(committed, 0), Last: math.MaxInt64}})
 	if err != nil {
 		return nil, err
 	}

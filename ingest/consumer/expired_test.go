@@ -44,7 +44,8 @@ func TestRecordsThatExpiredBeforeTheyWereStoredAreOnRecord(t *testing.T) {
 	r.commit(0, 5, r.done())
 	r.expire(0, 10)
 	metrics := prometheus.NewRegistry()
-	c, err := New(r.config(), Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: metrics})
+	c, err := New(r.config(), Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres,
+		Log: testLog(), Registerer: metrics})
 	require.NoError(t, err)
 	enginetest.Run(t, c)
 	r.awaitCommit(0, 20)
@@ -92,7 +93,8 @@ func TestALossIsRecordedOnce(t *testing.T) {
 	r.requireStored(30)
 
 	q := store.New(r.Postgres.Unscoped())
-	for _, offsets := range []kafka.Range{{From: 100, To: 120}, {From: 110, To: 130}, {From: 140, To: 150}, {From: 100, To: 120}} {
+	for _, offsets := range []kafka.Range{{From: 100, To: 120}, {From: 110, To: 130},
+		{From: 140, To: 150}, {From: 100, To: 120}} {
 		require.NoError(t, q.AddLostRange(t.Context(), store.AddLostRangeParams{
 			TopicID: r.TopicID, Copy: 1, Topic: event.Topic, FirstOffset: offsets.From, PastOffset: offsets.To,
 		}))

@@ -48,7 +48,8 @@ func TestRareErrorsOfKafkaLoseAndDoubleNothing(t *testing.T) {
 			r.awaitCommit(partition, int64(total/2))
 		}
 		rows, offsets := r.counts()
-		require.Equal(t, []uint64{uint64(total), uint64(total)}, []uint64{rows, offsets}, "%s %s", c.request.Name(), c.err.Message)
+		require.Equal(t, []uint64{uint64(total), uint64(total)}, []uint64{rows, offsets}, "%s %s",
+			c.request.Name(), c.err.Message)
 		stop()
 	}
 }
@@ -60,7 +61,8 @@ func TestAPartitionWhoseRowsAreRefusedStandsStillUntilTheCauseIsFixed(t *testing
 	r := newRig(t, 2)
 	refused := r.event(0)
 	refused.UserAgent = []byte(r.group) // what the table is made to refuse
-	r.exec("ALTER TABLE lodestone.events ADD CONSTRAINT test_" + r.account.String()[:8] + " CHECK user_agent != '" + r.group + "'")
+	r.exec("ALTER TABLE lodestone.events ADD CONSTRAINT test_" + r.account.String()[:8] +
+		" CHECK user_agent != '" + r.group + "'")
 	repair := func() {
 		r.exec("ALTER TABLE lodestone.events DROP CONSTRAINT IF EXISTS test_" + r.account.String()[:8])
 	}
@@ -70,13 +72,15 @@ func TestAPartitionWhoseRowsAreRefusedStandsStillUntilTheCauseIsFixed(t *testing
 	c.QueueBytes = 1 << 16
 	require.NoError(t, c.Validate())
 	metrics := prometheus.NewRegistry()
-	consumer, err := New(c, Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: metrics})
+	consumer, err := New(c, Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres,
+		Log: testLog(), Registerer: metrics})
 	require.NoError(t, err)
 	// No other consumer could store it either, so it stays in its group.
 	consumer.leaveAfter = 100 * time.Millisecond
 	enginetest.Run(t, consumer)
 	r.produce(0, refused)
-	require.Eventually(t, func() bool { return gauge(t, metrics, "lodestone_consumer_blocked_partitions") == 1 }, waitLimit, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return gauge(t, metrics, "lodestone_consumer_blocked_partitions") == 1 },
+		waitLimit, 20*time.Millisecond)
 	member := r.memberIDs()
 
 	large := r.events(2_000)
@@ -102,8 +106,10 @@ func TestAPartitionWhoseRowsAreRefusedStandsStillUntilTheCauseIsFixed(t *testing
 		return p.queue.paused
 	}, waitLimit, 20*time.Millisecond)
 	require.Less(t, held, 24<<20, "no more than the limit, and what had been fetched when it was reached")
-	require.Eventually(t, func() bool { return gauge(t, metrics, "lodestone_consumer_lag_seconds") > 0 }, waitLimit, 20*time.Millisecond)
-	require.Eventually(t, func() bool { return gauge(t, metrics, "lodestone_consumer_lag_records") == 12_001 }, waitLimit, 50*time.Millisecond,
+	require.Eventually(t, func() bool { return gauge(t, metrics, "lodestone_consumer_lag_seconds") > 0 },
+		waitLimit, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return gauge(t, metrics, "lodestone_consumer_lag_records") == 12_001 },
+		waitLimit, 50*time.Millisecond,
 		"what cannot be read while the partition is paused counts as well")
 
 	require.Equal(t, member, r.memberIDs())
@@ -128,7 +134,8 @@ func TestOneRefusedPartitionOfABatchHoldsNoOtherUp(t *testing.T) {
 	metrics := prometheus.NewRegistry()
 	config := r.steady()
 	config.BatchAge = time.Second
-	consumer, err := New(config, Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: metrics})
+	consumer, err := New(config, Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres,
+		Log: testLog(), Registerer: metrics})
 	require.NoError(t, err)
 	refused := r.event(0)
 	refused.UserAgent = []byte(r.group)
@@ -143,7 +150,8 @@ func TestOneRefusedPartitionOfABatchHoldsNoOtherUp(t *testing.T) {
 			r.awaitCommit(p, 10)
 		}
 	}
-	require.Eventually(t, func() bool { return gauge(t, metrics, "lodestone_consumer_blocked_partitions") == 1 }, waitLimit, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return gauge(t, metrics, "lodestone_consumer_blocked_partitions") == 1 },
+		waitLimit, 20*time.Millisecond)
 	for p := range int32(partitions) {
 		r.produce(p, r.events(10)...)
 	}

@@ -142,7 +142,8 @@ type hang struct {
 
 // hang makes the inserts into a partition hang, until the hang is ended.
 func (g *gate) hang(topic uuid.UUID, partition int32, stored bool) *hang {
-	h := &hang{mark: fmt.Appendf(nil, "%s:%d", topic, partition), stored: stored, begun: make(chan struct{}), over: make(chan struct{})}
+	h := &hang{mark: fmt.Appendf(nil, "%s:%d", topic, partition), stored: stored,
+		begun: make(chan struct{}), over: make(chan struct{})}
 	h.begin, h.end = sync.OnceFunc(func() { close(h.begun) }), sync.OnceFunc(func() { close(h.over) })
 	g.mu.Lock()
 	defer g.mu.Unlock()

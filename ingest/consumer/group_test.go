@@ -29,7 +29,8 @@ func TestASecondConsumerGroupIsRefused(t *testing.T) {
 	green.Group = "green-" + uuid.NewString()
 	refused := func(c Config) {
 		t.Helper()
-		second, err := New(c, Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: prometheus.NewRegistry()})
+		second, err := New(c, Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(),
+			Registerer: prometheus.NewRegistry()})
 		require.NoError(t, err)
 		err = second.Start(t.Context())
 		require.True(t, config.IsInvalid(err), "%v", err)
@@ -64,12 +65,14 @@ func TestASecondConsumerGroupIsRefused(t *testing.T) {
 func TestAConsumerWhoseGroupWasReplacedEnds(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
-	c, err := New(r.config(), Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: prometheus.NewRegistry()})
+	c, err := New(r.config(), Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(),
+		Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	enginetest.Run(t, c)
 	r.produce(0, r.events(10)...)
 	r.awaitCommit(0, 10)
-	_, err = r.Postgres.Unscoped().Exec(t.Context(), "UPDATE topic_groups SET consumer_group = 'other' WHERE topic_id = $1", r.TopicID)
+	_, err = r.Postgres.Unscoped().Exec(t.Context(),
+		"UPDATE topic_groups SET consumer_group = 'other' WHERE topic_id = $1", r.TopicID)
 	require.NoError(t, err)
 	// It joins again.
 	r.Broker.Cluster().Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Heartbeat}, Err: kerr.UnknownMemberID, Count: 1})

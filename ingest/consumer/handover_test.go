@@ -40,7 +40,8 @@ func (r *rig) ownerOf(config Config) owner {
 	r.t.Helper()
 	require.NoError(r.t, config.Validate())
 	g := newGate(r.t, r.ClickHouse)
-	c, err := New(config, Deps{Kafka: r.Kafka, ClickHouse: g.config, Postgres: r.Postgres, Log: testLog(), Registerer: prometheus.NewRegistry()})
+	c, err := New(config, Deps{Kafka: r.Kafka, ClickHouse: g.config, Postgres: r.Postgres, Log: testLog(),
+		Registerer: prometheus.NewRegistry()})
 	require.NoError(r.t, err)
 	enginetest.Run(r.t, c)
 	return owner{c, g}
@@ -120,7 +121,8 @@ func requireHandOver(t *testing.T, brokers []string) {
 		rest.awaitOwned(t, 2*partitions)
 		owned := time.Since(begin)
 		await()
-		t.Logf("insert hangs: %v; stopped in %v, its partitions had the other owner after %v, everything was stored after %v", hangs, stopped, owned, time.Since(begin))
+		t.Logf("insert hangs: %v; stopped in %v, its partitions had the other owner after %v, everything was stored after %v",
+			hangs, stopped, owned, time.Since(begin))
 		require.Equal(t, 1, r.members())
 		require.NoError(t, rest.Check(t.Context()))
 	}

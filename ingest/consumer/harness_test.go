@@ -9,14 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"lodestone/ingest/stream"
-
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lodestone/ingest/stream"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/event"
 	"lodestone/pkg/test/clickhousetest"
@@ -79,8 +78,10 @@ func testLog() *slog.Logger {
 // config has short times, so that tests of failures do not take long ones.
 func (r *rig) config() Config {
 	return Config{
-		Group: r.group, BatchRows: 100, BatchBytes: 1 << 20, BatchAge: 20 * time.Millisecond, QueueBytes: 1 << 20, BufferBytes: 64 << 20,
-		InsertTimeout: 5 * time.Second, ReleaseTimeout: 3 * time.Second, SessionTimeout: 6 * time.Second, RebalanceTimeout: 10 * time.Second,
+		Group: r.group, BatchRows: 100, BatchBytes: 1 << 20, BatchAge: 20 * time.Millisecond,
+		QueueBytes: 1 << 20, BufferBytes: 64 << 20,
+		InsertTimeout: 5 * time.Second, ReleaseTimeout: 3 * time.Second, SessionTimeout: 6 * time.Second,
+		RebalanceTimeout: 10 * time.Second,
 	}
 }
 
@@ -88,7 +89,8 @@ func (r *rig) config() Config {
 func (r *rig) consume(c Config) (stop func()) {
 	r.t.Helper()
 	require.NoError(r.t, c.Validate())
-	consumer, err := New(c, Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: prometheus.NewRegistry()})
+	consumer, err := New(c, Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(),
+		Registerer: prometheus.NewRegistry()})
 	require.NoError(r.t, err)
 	require.NoError(r.t, consumer.Start(r.t.Context()))
 	stop = func() {
@@ -206,7 +208,8 @@ func (r *rig) done() string { return announced(r.TopicID, stream.NoIntent) }
 // announced returns the metadata of a commit that announces offsets up to last, for an insert whose
 // time is over.
 func announced(topicID uuid.UUID, last int64) string {
-	return stream.Announcement{Rules: stream.BlockRules, TopicID: topicID, Last: last, Before: time.Now().Add(-time.Second)}.String()
+	return stream.Announcement{Rules: stream.BlockRules, TopicID: topicID, Last: last,
+		Before: time.Now().Add(-time.Second)}.String()
 }
 
 // storeRows inserts the events as an earlier consumer would have, from the offset on.

@@ -64,7 +64,8 @@ func TestAConsumerThatStartsWithoutPostgresWaitsForIt(t *testing.T) {
 	r := newRig(t, 1)
 	g := newGate(t, clickhouse.Config{URL: r.PostgresURL})
 	g.close()
-	c, err := New(r.config(), Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: enginetest.PostgresPool(t, g.config.URL), Log: testLog(), Registerer: prometheus.NewRegistry()})
+	c, err := New(r.config(), Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse,
+		Postgres: enginetest.PostgresPool(t, g.config.URL), Log: testLog(), Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	started := r.start(c)
 	g.awaitEnded(3)
@@ -85,7 +86,8 @@ func TestAConsumerThatStartsWithoutPostgresWaitsForIt(t *testing.T) {
 func (r *rig) requireJoinsAfter(config clickhouse.Config, repair func()) {
 	r.t.Helper()
 	metrics := prometheus.NewRegistry()
-	wrong, err := New(r.steady(), Deps{Kafka: r.Kafka, ClickHouse: config, Postgres: r.Postgres, Log: testLog(), Registerer: metrics})
+	wrong, err := New(r.steady(), Deps{Kafka: r.Kafka, ClickHouse: config, Postgres: r.Postgres,
+		Log: testLog(), Registerer: metrics})
 	require.NoError(r.t, err)
 	require.Error(r.t, wrong.probe(r.t.Context()))
 	started := r.start(wrong)
@@ -123,7 +125,8 @@ func TestAConsumerThatCannotWriteLeavesItsPartitionsToOthers(t *testing.T) {
 func (r *rig) requireLeaves(config clickhouse.Config, fault, repair func()) {
 	t := r.t
 	t.Helper()
-	c, err := New(r.steady(), Deps{Kafka: r.Kafka, ClickHouse: config, Postgres: r.Postgres, Log: testLog(), Registerer: prometheus.NewRegistry()})
+	c, err := New(r.steady(), Deps{Kafka: r.Kafka, ClickHouse: config, Postgres: r.Postgres, Log: testLog(),
+		Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	c.leaveAfter = 100 * time.Millisecond
 	require.NoError(t, <-r.start(c))

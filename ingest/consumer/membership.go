@@ -103,7 +103,8 @@ func (c *Consumer) member(ctx context.Context, ready func()) error {
 		kgo.FetchMaxWait(50*time.Millisecond),
 		kgo.WithPools(&c.pool),
 		kgo.RecordPartitioner(kafka.Placed(topics...)),
-		kgo.AdjustFetchOffsetsFn(func(ctx context.Context, o map[string]map[int32]kgo.Offset) (map[string]map[int32]kgo.Offset, error) {
+		kgo.AdjustFetchOffsetsFn(func(ctx context.Context,
+			o map[string]map[int32]kgo.Offset) (map[string]map[int32]kgo.Offset, error) {
 			<-created
 			return c.assign(ctx, batching, cl, o)
 		}),
@@ -263,7 +264,8 @@ func isMoved(err error) bool {
 	if _, lost := errors.AsType[*kgo.ErrDataLoss](err); lost {
 		return true
 	}
-	return errors.Is(err, kerr.UnknownTopicID) || errors.Is(err, kerr.InconsistentTopicID) || errors.Is(err, kerr.OffsetOutOfRange)
+	return errors.Is(err, kerr.UnknownTopicID) || errors.Is(err, kerr.InconsistentTopicID) ||
+		errors.Is(err, kerr.OffsetOutOfRange)
 }
 
 const (
@@ -320,7 +322,8 @@ func (c *Consumer) cannotWrite(ctx context.Context, forbidden *time.Time) error 
 		return nil //nolint:nilerr // the error is no reason to leave
 	case answered && forbidden.IsZero():
 		*forbidden = time.Now()
-		c.log.Error("ClickHouse does not let this consumer write; it leaves the consumer group unless that ends", "leaves_in", c.leaveAfter, "error", err)
+		c.log.Error("ClickHouse does not let this consumer write; it leaves the consumer group unless that ends",
+			"leaves_in", c.leaveAfter, "error", err)
 		return nil
 	case answered && time.Since(*forbidden) < c.leaveAfter, !answered && !silent:
 		return nil
@@ -338,7 +341,8 @@ func (c *Consumer) awaitClickHouse(ctx context.Context) error {
 			return nil
 		}
 		if ctx.Err() == nil {
-			c.log.Warn("not joining the consumer group until ClickHouse lets this consumer write", "retry_in", pause, "error", err)
+			c.log.Warn("not joining the consumer group until ClickHouse lets this consumer write",
+				"retry_in", pause, "error", err)
 		}
 		if err := service.Sleep(ctx, pause); err != nil {
 			return err

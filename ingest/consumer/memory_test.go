@@ -11,13 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"lodestone/ingest/stream"
-
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lodestone/ingest/stream"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
@@ -49,13 +48,15 @@ func TestMemoryWhileClickHouseIsAway(t *testing.T) {
 		records := make([]*kgo.Record, memoryRecords)
 		for i := range records {
 			e := r.event(i)
-			e.UserAgent = []byte("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36")
+			e.UserAgent = []byte(
+				"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36")
 			records[i] = &kgo.Record{Topic: event.Topic, Partition: p, Value: e.Append(nil)}
 		}
 		require.NoError(t, r.Client.ProduceSync(t.Context(), records...).FirstErr())
 	}
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
-	cmd.Env = append(os.Environ(), brokerVariable+"="+strings.Join(r.Kafka.Brokers, ","), postgresVariable+"="+r.PostgresURL, clickhouseVariable+"="+r.ClickHouse.URL)
+	cmd.Env = append(os.Environ(), brokerVariable+"="+strings.Join(r.Kafka.Brokers, ","),
+		postgresVariable+"="+r.PostgresURL, clickhouseVariable+"="+r.ClickHouse.URL)
 	output, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", output)
 	require.Contains(t, string(output), "--- PASS")
@@ -80,7 +81,8 @@ func fillUp(t *testing.T, broker string) {
 	require.NoError(t, err)
 	defer pool.Close()
 	store := newGate(t, clickhouse.Config{URL: os.Getenv(clickhouseVariable)})
-	c, err := New(cfg, Deps{Kafka: kafka.Config{Brokers: strings.Split(broker, ",")}, ClickHouse: store.config, Postgres: pool, Log: testLog(), Registerer: prometheus.NewRegistry()})
+	c, err := New(cfg, Deps{Kafka: kafka.Config{Brokers: strings.Split(broker, ",")}, ClickHouse: store.config,
+		Postgres: pool, Log: testLog(), Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	require.NoError(t, c.Start(t.Context()))
 	store.close()

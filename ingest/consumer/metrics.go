@@ -3,9 +3,9 @@ package consumer
 import (
 	"time"
 
-	"lodestone/ingest/stream"
-
 	"github.com/prometheus/client_golang/prometheus"
+
+	"lodestone/ingest/stream"
 )
 
 type metrics struct {
@@ -39,13 +39,15 @@ func newMetrics(r prometheus.Registerer, state func() status) *metrics {
 		retries:   counter("insert_retries_total", "Inserts tried again after an error."),
 		recovered: counter("rows_found_stored_total", "Rows of unfinished batches that turned out to be stored already."),
 		gaps:      counter("offset_gaps_total", "Jumps in the offsets read from Kafka."),
-		lost:      counter("lost_records_total", "Records that Kafka deleted before they were stored. Anything but 0 is an alarm: events are lost."),
+		lost: counter("lost_records_total",
+			"Records that Kafka deleted before they were stored. Anything but 0 is an alarm: events are lost."),
 		insert: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "lodestone_consumer_insert_seconds", Help: "Time of one successful insert.",
 			Buckets: prometheus.ExponentialBuckets(0.002, 2, 14),
 		}),
 		freshness: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "lodestone_consumer_freshness_seconds", Help: "Time from the collector to the table, of the oldest row of each batch.",
+			Name:    "lodestone_consumer_freshness_seconds",
+			Help:    "Time from the collector to the table, of the oldest row of each batch.",
 			Buckets: prometheus.ExponentialBuckets(0.05, 2, 16),
 		}),
 	}
@@ -55,11 +57,13 @@ func newMetrics(r prometheus.Registerer, state func() status) *metrics {
 	}
 	for _, reason := range []string{haltedLog, haltedNewer} {
 		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "lodestone_consumer_halted_partitions", Help: "Partitions that stand still until an operator acts, by reason: see the log.",
+			Name:        "lodestone_consumer_halted_partitions",
+			Help:        "Partitions that stand still until an operator acts, by reason: see the log.",
 			ConstLabels: prometheus.Labels{"reason": reason},
 		}, func() float64 { return float64(state().halted[reason]) }))
 	}
-	r.MustRegister(m.rows, m.batches, m.repeats, m.deadLetters, m.retries, m.recovered, m.gaps, m.lost, m.insert, m.freshness,
+	r.MustRegister(m.rows, m.batches, m.repeats, m.deadLetters, m.retries, m.recovered, m.gaps,
+		m.lost, m.insert, m.freshness,
 		gauge("partitions", "Partitions that this consumer works on.",
 			func() float64 { return float64(state().partitions) }),
 		gauge("blocked_partitions", "Partitions that stand still and need a look: see the log.",

@@ -115,7 +115,8 @@ func (c *modelMember) commit(_ context.Context, commits []commit) error {
 			continue
 		}
 		c.m.commits[o.of.partition] = modelCommit{o.next, o.announced.String()}
-		c.m.notef("consumer %d commits %d of partition %d, announces up to %d until %v", c.number, o.next, o.of.partition, o.announced.Last, o.announced.Before.UTC())
+		c.m.notef("consumer %d commits %d of partition %d, announces up to %d until %v", c.number, o.next, o.of.partition,
+			o.announced.Last, o.announced.Before.UTC())
 	}
 	if c.m.chance(10) {
 		return errAway // the answer is lost
@@ -216,7 +217,8 @@ func (m *model) arrive(i *modelInsert, after, takes time.Duration, before time.T
 }
 
 func (i *modelInsert) String() string {
-	return fmt.Sprintf("partition %d offset %d to partition %d offset %d", i.places[0].Partition, i.places[0].Offset, i.places[len(i.places)-1].Partition, i.places[len(i.places)-1].Offset)
+	return fmt.Sprintf("partition %d offset %d to partition %d offset %d", i.places[0].Partition, i.places[0].Offset,
+		i.places[len(i.places)-1].Partition, i.places[len(i.places)-1].Offset)
 }
 
 func (i *modelInsert) end(err error) {
@@ -284,7 +286,8 @@ func (c *modelMember) Last(_ context.Context, spans []stream.Span) (map[int32]in
 	found := map[int32]int64{}
 	for at := range c.m.stored {
 		for _, s := range spans {
-			if last, known := found[s.Partition]; at.Partition == s.Partition && at.Offset >= s.First && (!known || at.Offset > last) {
+			if last, known := found[s.Partition]; at.Partition == s.Partition && at.Offset >= s.First &&
+				(!known || at.Offset > last) {
 				found[s.Partition] = at.Offset
 			}
 		}
@@ -304,7 +307,8 @@ func (c *modelMember) Newest(context.Context, []stream.Span) (map[stream.Place]s
 	return nil, nil
 }
 
-func (c *modelMember) StoredBefore(context.Context, []stream.Candidate, time.Duration) (map[stream.Identity]struct{}, error) {
+func (c *modelMember) StoredBefore(context.Context, []stream.Candidate,
+	time.Duration) (map[stream.Identity]struct{}, error) {
 	return nil, nil
 }
 
@@ -325,9 +329,11 @@ func (m *model) join() *modelMember {
 	c := &modelMember{m: m, number: m.members, cancel: cancel, owned: map[int32]*partition{}}
 	m.mu.Unlock()
 	c.batcher = &batcher{
-		retrier: retrier{log: quiet}, cfg: modelConfig, stream: stream.Events(), metrics: newMetrics(prometheus.NewRegistry(), func() status { return status{} }),
+		retrier: retrier{log: quiet}, cfg: modelConfig, stream: stream.Events(), metrics: newMetrics(prometheus.NewRegistry(),
+			func() status { return status{} }),
 		buffer: &buffer{max: 64 << 20}, group: c, table: c,
-		ready: make(chan struct{}, 1), filled: make(chan *batch), settling: make(chan []*partition), ended: make(chan struct{}),
+		ready: make(chan struct{}, 1), filled: make(chan *batch),
+		settling: make(chan []*partition), ended: make(chan struct{}),
 		dirty: map[*partition]struct{}{}, aside: map[*partition]struct{}{},
 	}
 	c.done.Go(func() { c.batcher.run(ctx) })
@@ -365,10 +371,13 @@ func (c *modelMember) assign(number int32) {
 	m.mu.Unlock()
 	s := stream.Events()
 	p := &partition{
-		assignment: assignment{event.Topic, number}, place: stream.Place{TopicID: m.topicID, Partition: number}, log: quiet, metrics: c.batcher.metrics,
-		buffer: c.batcher.buffer, queue: newQueue(1<<20, c.batcher.buffer, func() {}, func() {}), halt: func(error) {}, settled: make(chan struct{}),
+		assignment: assignment{event.Topic, number}, place: stream.Place{TopicID: m.topicID, Partition: number},
+		log: quiet, metrics: c.batcher.metrics,
+		buffer: c.batcher.buffer, queue: newQueue(1<<20, c.batcher.buffer, func() {}, func() {}), halt: func(error) {},
+		settled: make(chan struct{}),
 	}
-	p.fillState = fillState{window: stream.NewWindow(stream.RepeatWindow), decoder: s.Decoder(), started: committed.next, covered: committed.next}
+	p.fillState = fillState{window: stream.NewWindow(stream.RepeatWindow), decoder: s.Decoder(),
+		started: committed.next, covered: committed.next}
 	p.storeState = storeState{next: committed.next}
 	at := position{topicID: m.topicID, next: committed.next}
 	if a, known := stream.ParseCommit(committed.metadata); known && a.Last != stream.NoIntent {
@@ -381,9 +390,10 @@ func (c *modelMember) assign(number int32) {
 	}
 	c.owned[number], c.before = p, append(c.before, p)
 	p.queue.push(records)
-	t := takeover{batcher: c.batcher, table: c, partitions: map[*partition]position{p: at}, ends: func(context.Context) (map[int32]kafka.Range, error) {
-		return map[int32]kafka.Range{number: {To: 1 << 40}}, nil
-	}}
+	t := takeover{batcher: c.batcher, table: c, partitions: map[*partition]position{p: at},
+		ends: func(context.Context) (map[int32]kafka.Range, error) {
+			return map[int32]kafka.Range{number: {To: 1 << 40}}, nil
+		}}
 	ctx, cancel := context.WithCancel(context.Background())
 	c.done.Go(func() {
 		defer cancel()
@@ -431,7 +441,8 @@ func TestEveryEventIsStoredOnceWhateverFails(t *testing.T) {
 		seed := rapid.Uint64().Draw(draw, "seed")
 		steps := rapid.SliceOfN(rapid.Custom(func(draw *rapid.T) modelStep {
 			return modelStep{
-				kind:      rapid.SampledFrom([]string{"produce", "produce", "produce", "move", "lose", "kill", "stop", "jump"}).Draw(draw, "step"),
+				kind: rapid.SampledFrom([]string{"produce", "produce", "produce", "move", "lose", "kill", "stop",
+					"jump"}).Draw(draw, "step"),
 				partition: rapid.Int32Range(0, partitions-1).Draw(draw, "partition"),
 				members:   rapid.SliceOfN(rapid.IntRange(0, 1), 5, 5).Draw(draw, "members"),
 				records:   rapid.IntRange(1, 12).Draw(draw, "records"),
@@ -441,9 +452,11 @@ func TestEveryEventIsStoredOnceWhateverFails(t *testing.T) {
 		m := newModel(seed, partitions)
 		synctest.Test(t, func(*testing.T) { m.play(steps) })
 		for p, records := range m.log {
-			require.EqualValues(draw, len(records), m.commits[p].next, "partition %d does not get to its end\n%s", p, strings.Join(m.history, "\n"))
+			require.EqualValues(draw, len(records), m.commits[p].next, "partition %d does not get to its end\n%s", p,
+				strings.Join(m.history, "\n"))
 			for offset := range records {
-				require.Equal(draw, 1, m.stored[stream.Place{Partition: int32(p), Offset: int64(offset)}], "partition %d offset %d\n%s", p, offset, strings.Join(m.history, "\n"))
+				require.Equal(draw, 1, m.stored[stream.Place{Partition: int32(p), Offset: int64(offset)}],
+					"partition %d offset %d\n%s", p, offset, strings.Join(m.history, "\n"))
 			}
 		}
 	})
@@ -452,8 +465,9 @@ func TestEveryEventIsStoredOnceWhateverFails(t *testing.T) {
 func newModel(seed uint64, partitions int32) *model {
 	return &model{
 		rnd: rand.New(rand.NewPCG(seed, 1)), topicID: uuid.New(),
-		log: make([][]*kgo.Record, partitions), owner: make([]*modelMember, partitions), commits: make([]modelCommit, partitions),
-		stored: map[stream.Place]int{}, refuses: map[stream.Place]bool{}, running: map[*modelInsert]struct{}{},
+		log: make([][]*kgo.Record, partitions), owner: make([]*modelMember, partitions),
+		commits: make([]modelCommit, partitions),
+		stored:  map[stream.Place]int{}, refuses: map[stream.Place]bool{}, running: map[*modelInsert]struct{}{},
 	}
 }
 

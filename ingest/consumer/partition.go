@@ -6,10 +6,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"lodestone/ingest/stream"
-
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lodestone/ingest/stream"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
 )
@@ -239,7 +238,8 @@ func (p *partition) drop() {
 
 // logRefused logs why ClickHouse does not take the partition's rows.
 func (p *partition) logRefused(why error) {
-	p.log.Error("ClickHouse refuses this partition's rows; it stands still until that is fixed", "next_offset", p.next, "error", why)
+	p.log.Error("ClickHouse refuses this partition's rows; it stands still until that is fixed",
+		"next_offset", p.next, "error", why)
 }
 
 // A topic may have more partitions than are on record (kafka.Ledger), if someone added them in

@@ -5,8 +5,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"lodestone/ingest/stream"
-
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
@@ -14,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"pgregory.net/rapid"
 
+	"lodestone/ingest/stream"
 	"lodestone/pkg/event"
 )
 
@@ -29,13 +28,15 @@ func plannedPartition(next, fetch, window int64) planned {
 		log: testLog(), metrics: newMetrics(prometheus.NewRegistry(), func() status { return status{} }),
 		queue: newQueue(1<<20, nil, func() {}, func() {}), halt: func(error) {},
 	}
-	p.fillState = fillState{window: stream.NewWindow(window), decoder: s.Decoder(), started: next, covered: next, read: fetch}
+	p.fillState = fillState{window: stream.NewWindow(window), decoder: s.Decoder(),
+		started: next, covered: next, read: fetch}
 	return planned{p, s.Tables}
 }
 
 func anEvent() event.Event {
 	return event.Event{
-		AccountID: uuid.New(), LeadMagnetID: uuid.New(), AccessLinkID: uuid.New(), EventID: uuid.New(), Type: event.PageViewed,
+		AccountID: uuid.New(), LeadMagnetID: uuid.New(), AccessLinkID: uuid.New(),
+		EventID: uuid.New(), Type: event.PageViewed,
 		CreatedAt: 1_795_000_000_000, ReceivedAt: 1_795_000_000_000, Data: []byte("{}"),
 	}
 }
@@ -193,7 +194,8 @@ func TestRecordsAreRecycledOnceTheyAreRows(t *testing.T) {
 	require.NoError(t, err)
 	defer cluster.Close()
 	pool := new(countingPool)
-	client, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...), kgo.ConsumeTopics(event.Topic), kgo.WithPools(pool))
+	client, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...),
+		kgo.ConsumeTopics(event.Topic), kgo.WithPools(pool))
 	require.NoError(t, err)
 	defer client.Close()
 	p := plannedPartition(0, 0, 1000)

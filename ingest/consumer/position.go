@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"time"
 
-	"lodestone/ingest/stream"
-
 	"github.com/google/uuid"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lodestone/ingest/stream"
 	"lodestone/pkg/kafka"
 )
 
@@ -114,7 +113,8 @@ func readPositions(ctx context.Context, cl *kgo.Client, group, topic string, par
 		}
 		if announced.Last >= p.next {
 			if announced.Rules > stream.BlockRules {
-				out[partition] = &newerError{p.next, fmt.Errorf("range of rules %d, this build knows up to %d", announced.Rules, stream.BlockRules)}
+				out[partition] = &newerError{p.next, fmt.Errorf("range of rules %d, this build knows up to %d",
+					announced.Rules, stream.BlockRules)}
 				continue
 			}
 			p.before = announced.Before

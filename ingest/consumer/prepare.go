@@ -15,7 +15,8 @@ import (
 // again.
 func (b *batcher) prepare(ctx context.Context, batch *batch) bool {
 	batch.prepared = batch.prepared ||
-		b.writeDeadLetters(ctx, batch) && b.sendStrays(ctx, batch) && b.dropStored(ctx, batch) && b.dropStoredRepeats(ctx, batch)
+		b.writeDeadLetters(ctx, batch) && b.sendStrays(ctx, batch) && b.dropStored(ctx, batch) &&
+			b.dropStoredRepeats(ctx, batch)
 	return batch.prepared
 }
 
@@ -77,14 +78,16 @@ func (b *batcher) sendStrays(ctx context.Context, batch *batch) bool {
 	for _, s := range batch.spans {
 		for _, stray := range s.strays {
 			records = append(records, &kgo.Record{
-				Topic: s.of.topic, Partition: stray.to, Key: stray.record.Key, Value: event.MarkSpooled(slices.Clone(stray.record.Value)),
+				Topic: s.of.topic, Partition: stray.to, Key: stray.record.Key,
+				Value: event.MarkSpooled(slices.Clone(stray.record.Value)),
 			})
 		}
 	}
-	return len(records) == 0 || b.retry(ctx, batch.owners(), "pass records on to the partition of their keys", func() error {
-		if err := produce(ctx, b.client, records...); err != nil {
-			return fmt.Errorf("pass records on: %w", err)
-		}
-		return nil
-	})
+	return len(records) == 0 || b.retry(ctx, batch.owners(),
+		"pass records on to the partition of their keys", func() error {
+			if err := produce(ctx, b.client, records...); err != nil {
+				return fmt.Errorf("pass records on: %w", err)
+			}
+			return nil
+		})
 }

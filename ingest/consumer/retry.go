@@ -44,7 +44,8 @@ func (r retrier) retry(ctx context.Context, partitions []*partition, what string
 // wait logs the error and pauses. What ClickHouse itself refuses would be refused again: that
 // stands still loudly, and goes on by itself once the cause is fixed. It reports false when ctx
 // ends, or when all of the partitions are given back.
-func (r retrier) wait(ctx context.Context, partitions []*partition, tries *backoff.ExponentialBackOff, what string, err error) bool {
+func (r retrier) wait(ctx context.Context, partitions []*partition, tries *backoff.ExponentialBackOff,
+	what string, err error) bool {
 	partitions = held(partitions)
 	if ctx.Err() != nil || len(partitions) == 0 {
 		return false

@@ -60,8 +60,8 @@ func TestNothingIsTriedForPartitionsThatAreGivenBack(t *testing.T) {
 	require.False(t, p.blocked.Load())
 }
 
-// A server with much to do answers a look after half a minute. If each batch began with a short limit,
-// it would do the same work several times for each.
+// A server with much to do answers a look after half a minute. If each batch began with a short
+// limit, it would do the same work several times for each.
 func TestALookHasTheTimeThatTheLastOneTook(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -59,7 +59,8 @@ func (r *rig) produceViews(partition int32, n int) {
 	for i := range records {
 		of := r.event(i)
 		view := event.LinkView{
-			AccountID: r.account, LeadMagnetID: of.LeadMagnetID, GenericLinkID: uuid.New(), EventID: of.EventID, UserAgent: of.UserAgent,
+			AccountID: r.account, LeadMagnetID: of.LeadMagnetID, GenericLinkID: uuid.New(),
+			EventID: of.EventID, UserAgent: of.UserAgent,
 			CreatedAt: of.CreatedAt, ReceivedAt: of.ReceivedAt,
 		}
 		records[i] = &kgo.Record{Topic: event.LinkViewTopic, Partition: partition, Value: view.Append(nil)}
@@ -73,7 +74,8 @@ func (r *rig) rowsOf(table string, partition int32) (rows uint64) {
 	conn, err := clickhouse.Open(r.ClickHouse, 1)
 	require.NoError(r.t, err)
 	defer func() { require.NoError(r.t, conn.Close()) }()
-	require.NoError(r.t, conn.QueryRow(context.Background(), "SELECT count() FROM lodestone."+table+" WHERE account_id = {account:UUID} AND kafka_partition = {partition:Int32}",
+	require.NoError(r.t, conn.QueryRow(context.Background(), "SELECT count() FROM lodestone."+table+
+		" WHERE account_id = {account:UUID} AND kafka_partition = {partition:Int32}",
 		chParameter("account", r.account.String()), chParameter("partition", strconv.Itoa(int(partition)))).Scan(&rows))
 	return rows
 }
@@ -81,5 +83,6 @@ func (r *rig) rowsOf(table string, partition int32) (rows uint64) {
 // awaitRows waits until a table has as many rows of a partition.
 func (r *rig) awaitRows(table string, partition int32, rows uint64) {
 	r.t.Helper()
-	require.Eventually(r.t, func() bool { return r.rowsOf(table, partition) >= rows }, waitLimit, 20*time.Millisecond, "%s of partition %d", table, partition)
+	require.Eventually(r.t, func() bool { return r.rowsOf(table, partition) >= rows }, waitLimit, 20*time.Millisecond,
+		"%s of partition %d", table, partition)
 }

@@ -32,7 +32,8 @@ func TestAConsumerThatMayNotWriteDoesNotJoin(t *testing.T) {
 			require.NoError(t, err)
 			address.User = user
 			c, err := New(r.steady(), Deps{
-				Kafka: r.Kafka, ClickHouse: clickhouse.Config{URL: address.String()}, Postgres: r.Postgres, Log: testLog(), Registerer: metrics,
+				Kafka: r.Kafka, ClickHouse: clickhouse.Config{URL: address.String()}, Postgres: r.Postgres,
+				Log: testLog(), Registerer: metrics,
 			})
 			require.NoError(t, err)
 			require.Eventually(t, func() bool { // a probe that takes seconds ends with another error
@@ -62,9 +63,11 @@ func TestAConsumerWhoseInsertsAreRefusedLeavesItsGroup(t *testing.T) {
 	r.ClickHouse = clickhouse.Config{URL: server.URL()}
 	_, err := clickhouse.Migrate(t.Context(), r.ClickHouse)
 	require.NoError(t, err)
-	const takeAway, bringBack = "RENAME TABLE lodestone.events TO lodestone.events_away", "RENAME TABLE lodestone.events_away TO lodestone.events"
+	const takeAway, bringBack = "RENAME TABLE lodestone.events TO lodestone.events_away",
+		"RENAME TABLE lodestone.events_away TO lodestone.events"
 	r.exec(takeAway)
-	c, err := New(r.steady(), Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: prometheus.NewRegistry()})
+	c, err := New(r.steady(), Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(),
+		Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	c.leaveAfter = 100 * time.Millisecond
 	require.Error(t, c.probe(t.Context()))
@@ -75,13 +78,15 @@ func TestAConsumerWhoseInsertsAreRefusedLeavesItsGroup(t *testing.T) {
 	stored := 50
 	r.awaitCommit(0, int64(stored))
 	for _, statements := range [][2]string{
-		{"ALTER TABLE lodestone.events MODIFY SETTING table_readonly = 1", "ALTER TABLE lodestone.events MODIFY SETTING table_readonly = 0"},
+		{"ALTER TABLE lodestone.events MODIFY SETTING table_readonly = 1",
+			"ALTER TABLE lodestone.events MODIFY SETTING table_readonly = 0"},
 		{takeAway, bringBack},
 	} {
 		r.exec(statements[0])
 		r.produce(0, r.events(50)...)
 		stored += 50
-		require.Eventually(t, func() bool { return r.members() == 0 && c.Check(t.Context()) != nil }, waitLimit, 20*time.Millisecond)
+		require.Eventually(t, func() bool { return r.members() == 0 && c.Check(t.Context()) != nil },
+			waitLimit, 20*time.Millisecond)
 		r.exec(statements[1])
 		r.awaitCommit(0, int64(stored))
 		r.requireStored(stored)

@@ -29,13 +29,15 @@ func TestAPartitionIsPlacedWhereItsRowsAre(t *testing.T) {
 	r.Exec("DELETE FROM partition_placements")
 	require.NoError(t, shards.Servers[1].Stop(t.Context()))
 	registry := prometheus.NewRegistry()
-	c, err := New(r.config(), Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: registry})
+	c, err := New(r.config(), Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres,
+		Log: testLog(), Registerer: registry})
 	require.NoError(t, err)
 	require.NoError(t, <-r.start(c))
 	for p := range int32(2) {
 		r.produce(p, r.events(100)...)
 	}
-	require.Eventually(t, func() bool { return gauge(t, registry, "lodestone_consumer_partitions") == 4 }, waitLimit, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return gauge(t, registry, "lodestone_consumer_partitions") == 4 },
+		waitLimit, 20*time.Millisecond)
 	require.Empty(t, r.placements())
 	require.NoError(t, shards.Servers[1].Start(t.Context()))
 	for p := range int32(2) {

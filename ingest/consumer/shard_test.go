@@ -91,13 +91,16 @@ func TestPartitionsOfAShardThatIsAwayWait(t *testing.T) {
 	r.requireStored((3*partitions + 1) * each)
 	stop()
 	require.NoError(t, stream.CheckPlacements(t.Context(), r.Postgres, r.ClickHouse))
-	require.True(t, config.IsInvalid(stream.CheckPlacements(t.Context(), r.Postgres, clickhouse.Config{URL: r.ClickHouse.URL})))
+	require.True(t, config.IsInvalid(stream.CheckPlacements(t.Context(), r.Postgres,
+		clickhouse.Config{URL: r.ClickHouse.URL})))
 }
 
 // placements returns the shard of each partition of events.
 func (r *rig) placements() map[int32]int32 {
 	r.t.Helper()
-	rows, err := r.Postgres.Unscoped().Query(r.t.Context(), "SELECT partition, shard FROM partition_placements WHERE topic_id = $1 AND copy = $2", r.TopicID, r.ClickHouse.Number())
+	rows, err := r.Postgres.Unscoped().Query(r.t.Context(),
+		"SELECT partition, shard FROM partition_placements WHERE topic_id = $1 AND copy = $2",
+		r.TopicID, r.ClickHouse.Number())
 	require.NoError(r.t, err)
 	defer rows.Close()
 	found := map[int32]int32{}

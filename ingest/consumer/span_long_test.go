@@ -6,10 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"lodestone/ingest/stream"
-
 	"github.com/stretchr/testify/require"
 
+	"lodestone/ingest/stream"
 	"lodestone/pkg/event"
 )
 
@@ -33,7 +32,8 @@ func TestASpooledRepeatFurtherAwayThanTheWindowIsStoredOnce(t *testing.T) {
 	require.Greater(t, last, int64(stream.RepeatWindow))
 	c := r.config()
 	c.BatchRows, c.BatchBytes, c.BufferBytes, c.QueueBytes = 100_000, 256<<20, 512<<20, 256<<20
-	c.BatchAge, c.InsertTimeout, c.SessionTimeout, c.RebalanceTimeout = time.Minute, 20*time.Second, 45*time.Second, time.Minute
+	c.BatchAge, c.InsertTimeout, c.SessionTimeout, c.RebalanceTimeout = time.Minute,
+		20*time.Second, 45*time.Second, time.Minute
 	r.consume(c)
 	r.awaitCommit(0, last+1)
 	r.requireStoredRows(1001)

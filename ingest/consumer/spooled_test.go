@@ -91,7 +91,8 @@ func TestLinkViewsAreStoredAndTheirRepeatsDropped(t *testing.T) {
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC).UnixMilli()
 	view := event.LinkView{
 		AccountID: r.account, LeadMagnetID: uuid.New(), GenericLinkID: uuid.New(), EventID: uuid.New(),
-		Referrer: []byte("https://example.com/"), URL: []byte("https://example.org/l/x?utm_source=a"), UserAgent: []byte("test"),
+		Referrer: []byte("https://example.com/"), URL: []byte("https://example.org/l/x?utm_source=a"),
+		UserAgent: []byte("test"),
 		CreatedAt: at, ReceivedAt: at + 5,
 	}
 	record := func() *kgo.Record {

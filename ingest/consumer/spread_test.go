@@ -24,7 +24,8 @@ func TestARepeatFromASpoolIsFoundOnTheShardOfAnEarlierTopic(t *testing.T) {
 	earlier.TopicID, of.Stack = uuid.New(), &earlier
 	events := r.events(3)
 	of.storeRows(0, 0, events...)
-	r.Exec("INSERT INTO partition_placements (topic_id, partition, topic, shard) VALUES ($1, 0, $2, 1), ($1, 1, $2, 1)", earlier.TopicID, event.Topic)
+	r.Exec("INSERT INTO partition_placements (topic_id, partition, topic, shard) VALUES ($1, 0, $2, 1), ($1, 1, $2, 1)",
+		earlier.TopicID, event.Topic)
 	r.ClickHouse = shards.Config
 	stop := r.consume(r.config())
 	for p := range int32(2) {

@@ -29,7 +29,8 @@ func (b *batcher) dropStored(ctx context.Context, batch *batch) bool {
 		}
 		maybeStored = true
 		if !p.stored.Covers(s.first, min(s.last, p.lastStored)) {
-			asked = append(asked, stream.Span{Partition: p.partition, First: s.first, Last: min(p.lastStored, max(s.last, s.first+aheadOffsets-1))})
+			asked = append(asked, stream.Span{Partition: p.partition, First: s.first,
+				Last: min(p.lastStored, max(s.last, s.first+aheadOffsets-1))})
 		}
 	}
 	if !maybeStored {
@@ -72,7 +73,8 @@ func (b *batcher) dropReplayed(ctx context.Context, batch *batch) error {
 	offsets := batch.table.Offsets()
 	for row, index := range batch.owner {
 		if p := batch.spans[index].of; offsets[row] < p.lastStored {
-			holes = append(holes, stream.Candidate{Record: batch.table.Record(row), Partition: p.partition, Offset: math.MaxInt64})
+			holes = append(holes, stream.Candidate{Record: batch.table.Record(row),
+				Partition: p.partition, Offset: math.MaxInt64})
 		}
 	}
 	if len(holes) == 0 {
@@ -154,8 +156,8 @@ const maxLook = 5 * time.Minute
 
 // retryLook retries a look into what is long past, with a growing limit: it only reads, so it may
 // take as long as it needs. A server that is slow for having much to do would otherwise be asked
-// again and again for what it nearly had. So the looks that follow may take four times as long as this
-// one did.
+// again and again for what it nearly had. So the looks that follow may take four times as long as
+// this one did.
 func (b *batcher) retryLook(ctx context.Context, batch *batch, what string, look func(context.Context) error) bool {
 	limit := b.cfg.InsertTimeout
 	return b.retry(ctx, batch.owners(), what, func() error {

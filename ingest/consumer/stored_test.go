@@ -7,12 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"lodestone/ingest/stream"
-
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
+	"lodestone/ingest/stream"
 	"lodestone/pkg/event"
 )
 
@@ -21,7 +20,8 @@ import (
 func (r *rig) requireHalted(reason, message string) {
 	r.t.Helper()
 	metrics := prometheus.NewRegistry()
-	c, err := New(r.steady(), Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: metrics})
+	c, err := New(r.steady(), Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres,
+		Log: testLog(), Registerer: metrics})
 	require.NoError(r.t, err)
 	require.NoError(r.t, <-r.start(c))
 	halted := func() float64 {
@@ -74,7 +74,8 @@ func TestALogThatLostItsEndAndGrewPastItStandsStill(t *testing.T) {
 // compared with its row, also where others than the last ones differ.
 func TestARecordThatIsNotTheStoredOneIsNotPassedOver(t *testing.T) {
 	t.Parallel()
-	for name, commit := range map[string]int64{"the commit is lost": noCommit, "the commit was set back": 300, "a block is announced": 2000} {
+	for name, commit := range map[string]int64{"the commit is lost": noCommit, "the commit was set back": 300,
+		"a block is announced": 2000} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, 2)

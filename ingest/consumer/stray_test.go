@@ -19,7 +19,8 @@ func (r *rig) sendKeyed(partitions int, events ...event.Event) {
 	hash, records := kafka.NewHash(), make([]*kgo.Record, len(events))
 	for i, e := range events {
 		key := e.AccessLinkID
-		records[i] = &kgo.Record{Topic: event.Topic, Partition: hash.Of(key[:], partitions), Key: key[:], Value: e.Append(nil)}
+		records[i] = &kgo.Record{Topic: event.Topic, Partition: hash.Of(key[:], partitions),
+			Key: key[:], Value: e.Append(nil)}
 	}
 	require.NoError(r.t, r.Client.ProduceSync(r.t.Context(), records...).FirstErr())
 }
@@ -75,8 +76,10 @@ func TestRecordsOfUnusedPartitionsAreStoredWithTheirKey(t *testing.T) {
 // storedIn returns the number of rows of a partition.
 func (r *rig) storedIn(partition int32) (rows uint64) {
 	r.t.Helper()
-	require.NoError(r.t, r.Conn.QueryRow(r.t.Context(), "SELECT count() FROM lodestone.events WHERE kafka_topic_id = {topic:UUID} AND kafka_partition = {partition:Int32}",
-		chParameter("topic", r.TopicID.String()), chParameter("partition", fmt.Sprint(partition))).Scan(&rows))
+	require.NoError(r.t,
+		r.Conn.QueryRow(r.t.Context(),
+			"SELECT count() FROM lodestone.events WHERE kafka_topic_id = {topic:UUID} AND kafka_partition = {partition:Int32}",
+			chParameter("topic", r.TopicID.String()), chParameter("partition", fmt.Sprint(partition))).Scan(&rows))
 	return rows
 }
 

@@ -45,7 +45,8 @@ func (c *Consumer) takeOver(ctx context.Context, cl *kgo.Client, taken map[*part
 		var shards sync.WaitGroup
 		for b, of := range byShard {
 			shards.Go(func() {
-				t := takeover{batcher: b, table: c.tableOf(b.stream, b.key.topicID, b.key.shard), pool: c.postgres, copy: c.shards.Copy(), partitions: of}
+				t := takeover{batcher: b, table: c.tableOf(b.stream, b.key.topicID, b.key.shard), pool: c.postgres,
+					copy: c.shards.Copy(), partitions: of}
 				t.ends = func(ctx context.Context) (map[int32]kafka.Range, error) { return kafka.Ranges(ctx, cl, b.stream.Topic) }
 				defer t.table.Close()
 				t.run(ctx)

@@ -25,7 +25,8 @@ func (r *rig) recreate() {
 	deleted, err := admin.DeleteTopics(r.t.Context(), event.Topic)
 	require.NoError(r.t, err)
 	require.NoError(r.t, deleted.Error())
-	_, err = kafka.CreateTopics(r.t.Context(), r.Client, kafka.TopicConfig{Partitions: int32(len(before[event.Topic].Partitions)), Replication: 1})
+	_, err = kafka.CreateTopics(r.t.Context(), r.Client,
+		kafka.TopicConfig{Partitions: int32(len(before[event.Topic].Partitions)), Replication: 1})
 	require.NoError(r.t, err)
 	// A client that does not know the old topic.
 	r.Client, err = kgo.NewClient(append(r.Kafka.Options(testLog()), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
@@ -99,10 +100,11 @@ func TestTheTopicOfALogThatLostItsEndIsRecreated(t *testing.T) {
 	write, err := kgo.NewRecordFormatter(layout)
 	require.NoError(t, err)
 	from := kafka.Range{From: 2, To: 13} // before the end that was lost
-	require.NoError(t, kafka.ReadRange(t.Context(), r.Kafka.Options(testLog()), event.Topic, 0, from, func(record *kgo.Record) error {
-		_, err := file.Write(write.AppendRecord(nil, record))
-		return err
-	}))
+	require.NoError(t, kafka.ReadRange(t.Context(), r.Kafka.Options(testLog()), event.Topic, 0, from,
+		func(record *kgo.Record) error {
+			_, err := file.Write(write.AppendRecord(nil, record))
+			return err
+		}))
 	first := r.TopicID
 	r.recreate()
 	read, err := kgo.NewRecordReader(&file, layout)

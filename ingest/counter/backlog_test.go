@@ -19,7 +19,8 @@ func TestCountersPauseWhileABacklogIsStored(t *testing.T) {
 		ago   time.Duration // since the last pass
 		views []int64       // after each pass
 	}{
-		"a pass has just been made":  {0, []int64{1, 2}}, // by the second, nothing is stored any more: the backlog waits for an operator
+		// by the second, nothing is stored any more: the backlog waits for an operator
+		"a pass has just been made":  {0, []int64{1, 2}},
 		"the last pass was long ago": {counter.FarPause, []int64{2, 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -29,7 +30,8 @@ func TestCountersPauseWhileABacklogIsStored(t *testing.T) {
 			counters, ok := r.create().(*counter.Counter)
 			require.True(t, ok)
 			views := func() (n int64) {
-				require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(), "SELECT view_count FROM counted_access_links WHERE id = $1", link).Scan(&n))
+				require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(),
+					"SELECT view_count FROM counted_access_links WHERE id = $1", link).Scan(&n))
 				return n
 			}
 			r.send(link, func(*event.Event) {})

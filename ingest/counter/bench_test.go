@@ -71,7 +71,8 @@ func newBenchHistory(b *testing.B) *benchHistory {
 	}
 	const chunk = 2_000_000
 	for from := 0; from < h.events; from += chunk {
-		h.insert(b, from, min(chunk, h.events-from), fmt.Sprintf("now64(3) - toIntervalSecond(31536000 - intDiv(number * 31536000, %d))", h.events), benchSession)
+		h.insert(b, from, min(chunk, h.events-from),
+			fmt.Sprintf("now64(3) - toIntervalSecond(31536000 - intDiv(number * 31536000, %d))", h.events), benchSession)
 	}
 	return h
 }
@@ -97,9 +98,12 @@ func (h *benchHistory) insert(b *testing.B, from, n int, at string, session int)
 // links anywhere in the installation. The cost of a step must not grow with what is stored.
 func BenchmarkCount(b *testing.B) {
 	h := newBenchHistory(b)
-	c := New(Config{Interval: time.Second}, Deps{Postgres: h.pool, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
+	c := New(Config{Interval: time.Second}, Deps{Postgres: h.pool, Log: slog.New(slog.DiscardHandler),
+		Registerer: prometheus.NewRegistry()})
 	s := span{topicID: h.topic}
-	_, err := h.pool.Unscoped().Exec(b.Context(), "INSERT INTO counted_partitions (topic_id, partition, next_offset, rows_since) VALUES ($1, 0, $2, now())", h.topic, h.next)
+	_, err := h.pool.Unscoped().Exec(b.Context(),
+		"INSERT INTO counted_partitions (topic_id, partition, next_offset, rows_since) VALUES ($1, 0, $2, now())", h.topic,
+		h.next)
 	require.NoError(b, err)
 	k := kinds()[0]
 	steps, reading := 0, time.Duration(0)
@@ -120,9 +124,11 @@ func BenchmarkCount(b *testing.B) {
 		steps++
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(steps)/benchStep, "ns/event")
-	b.ReportMetric(float64(reading.Milliseconds())/float64(steps), "ms-reading/op") // of ClickHouse, once more and not in the time of a step
+	// of ClickHouse, once more and not in the time of a step
+	b.ReportMetric(float64(reading.Milliseconds())/float64(steps), "ms-reading/op")
 	var bytes float64
-	require.NoError(b, h.pool.Unscoped().QueryRow(b.Context(), "SELECT pg_total_relation_size('counted_sessions')::float8 / count(*) FROM counted_sessions").Scan(&bytes))
+	require.NoError(b, h.pool.Unscoped().QueryRow(b.Context(),
+		"SELECT pg_total_relation_size('counted_sessions')::float8 / count(*) FROM counted_sessions").Scan(&bytes))
 	b.ReportMetric(bytes, "B/session")
 }
 
@@ -134,7 +140,8 @@ func (h *benchHistory) insertStep(b *testing.B, first int) {
 		return "toUUID(concat('00000000-0000-7000-" + kind + "-', leftPad(lower(hex(" + number + ")), 12, '0')))"
 	}
 	require.NoError(b, h.conn.Exec(native.Context(context.Background(), native.WithParameters(native.Parameters{
-		"topic": h.topic.String(), "from": fmt.Sprint(from), "n": fmt.Sprint(benchStep), "first": fmt.Sprint(first), "links": fmt.Sprint(h.links), "old": fmt.Sprint(h.events / benchSession),
+		"topic": h.topic.String(), "from": fmt.Sprint(from), "n": fmt.Sprint(benchStep), "first": fmt.Sprint(first),
+		"links": fmt.Sprint(h.links), "old": fmt.Sprint(h.events / benchSession),
 	})), `INSERT INTO lodestone.events (account_id, lead_magnet_id, access_link_id, session_id, event_id, event_type, page, duration_ms, created_at, received_at, kafka_topic_id, kafka_partition, kafka_offset)
 		SELECT `+hex("8001", "link % 200")+" AS account, account AS magnet, "+hex("8000", "link")+", "+hex("8002", "if(session % 2 = 0, seen, session + {from:UInt64} + 1000000000000)")+`, generateUUIDv4(number), 'page_viewed', number % 30 + 1, 1000, now64(3) AS at, toDateTime64(at, 3), {topic:UUID}, 0, number
 		FROM (SELECT number, intDiv(number - {from:UInt64}, 8) AS session, cityHash64(session, {first:UInt64}) % {old:UInt64} AS seen, seen % {links:UInt64} AS link FROM numbers({from:UInt64}, {n:UInt64}))`))

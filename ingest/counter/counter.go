@@ -89,10 +89,14 @@ type Deps struct {
 // New returns the counters' service for what the consumer group has stored.
 func New(c Config, d Deps) *Counter {
 	counter := &Counter{
-		cfg: c, group: d.Group, kafka: d.Kafka, store: d.ClickHouse, pool: d.Postgres, log: d.Log, topics: map[string]uuid.UUID{},
-		links:  prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_counter_links_total", Help: "Counters of links set."}),
-		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_counter_errors_total", Help: "Looks for missing counts that failed and were tried again."}),
-		behind: prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_counter_lag_records", Help: "Stored records that the counters do not reflect yet."}),
+		cfg: c, group: d.Group, kafka: d.Kafka, store: d.ClickHouse, pool: d.Postgres, log: d.Log,
+		topics: map[string]uuid.UUID{},
+		links: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_counter_links_total",
+			Help: "Counters of links set."}),
+		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_counter_errors_total",
+			Help: "Looks for missing counts that failed and were tried again."}),
+		behind: prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_counter_lag_records",
+			Help: "Stored records that the counters do not reflect yet."}),
 	}
 	d.Registerer.MustRegister(counter.links, counter.errors, counter.behind)
 	counter.Loop = service.NewLoop("counters", counter.run)
@@ -214,7 +218,8 @@ func (c *Counter) catchUp(ctx context.Context, client *kgo.Client, conn driver.C
 }
 
 // begin returns how many records wait in Kafka, if it is the turn of the service's copy.
-func (c *Counter) begin(ctx context.Context, client *kgo.Client, committed kadm.OffsetResponses) (waiting int64, mine bool, err error) {
+func (c *Counter) begin(ctx context.Context, client *kgo.Client,
+	committed kadm.OffsetResponses) (waiting int64, mine bool, err error) {
 	if mine, err = c.takeTurn(ctx, client, committed); err != nil || !mine {
 		return 0, false, err
 	}
@@ -238,7 +243,8 @@ func (c *Counter) stored(ctx context.Context, client *kgo.Client) (kadm.OffsetRe
 // waiting returns how many records wait in Kafka, in partitions that stored some since the last
 // look. Others have no inserts that a pass could slow down: a partition that waits for an operator
 // may have any number.
-func (c *Counter) waiting(ctx context.Context, client *kgo.Client, committed kadm.OffsetResponses) (records int64, err error) {
+func (c *Counter) waiting(ctx context.Context, client *kgo.Client,
+	committed kadm.OffsetResponses) (records int64, err error) {
 	var topics []string
 	for _, k := range kinds() {
 		topics = append(topics, k.topic)

@@ -61,7 +61,8 @@ func newRigOn(t *testing.T, s *enginetest.Stack) *rig {
 		require.NoError(t, c.Stop(context.Background())) // twice is harmless
 	}
 	r.create = func() service.Service {
-		return counter.New(counter.Config{Interval: 100 * time.Millisecond}, counter.Deps{Group: "g", Kafka: s.Kafka, ClickHouse: s.ClickHouse, Postgres: s.Postgres, Log: log, Registerer: prometheus.NewRegistry()})
+		return counter.New(counter.Config{Interval: 100 * time.Millisecond}, counter.Deps{Group: "g", Kafka: s.Kafka,
+			ClickHouse: s.ClickHouse, Postgres: s.Postgres, Log: log, Registerer: prometheus.NewRegistry()})
 	}
 	r.account, r.magnet = s.Magnet()
 	return r
@@ -132,7 +133,8 @@ func TestCountersFollowTheEvents(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	generic, submission := uuid.New(), uuid.New()
-	r.Exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, 'slug')", generic, r.account, r.magnet)
+	r.Exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, 'slug')",
+		generic, r.account, r.magnet)
 	r.Exec("INSERT INTO submissions (id, account_id, generic_link_id, email, email_key) VALUES ($1, $2, $3, 'a@example.com', 'a@example.com')",
 		submission, r.account, generic)
 	first, second, bots := r.link(&submission), r.link(&submission), r.link(nil)
@@ -165,14 +167,16 @@ func TestViewsOfLandingPagesAreCounted(t *testing.T) {
 	r := newRig(t)
 	link, other := uuid.New(), uuid.New()
 	for _, id := range []uuid.UUID{link, other} {
-		r.Exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)", id, r.account, r.magnet, id.String())
+		r.Exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)", id,
+			r.account, r.magnet, id.String())
 	}
 	ann, ben := [16]byte{1}, [16]byte{2}
 	views := 0
 	look := func(link uuid.UUID, address [16]byte, agent, bot string, at time.Duration) {
 		views++
 		v := event.LinkView{
-			AccountID: r.account, LeadMagnetID: r.magnet, GenericLinkID: link, EventID: uuid.New(), Bot: bot, IPHash: address, UserAgent: []byte(agent),
+			AccountID: r.account, LeadMagnetID: r.magnet, GenericLinkID: link, EventID: uuid.New(), Bot: bot,
+			IPHash: address, UserAgent: []byte(agent),
 			CreatedAt: recently.Add(at).UnixMilli(), ReceivedAt: recently.Add(at).UnixMilli(),
 		}
 		record := &kgo.Record{Topic: event.LinkViewTopic, Key: link[:], Value: v.Append(nil)}
@@ -194,7 +198,8 @@ func TestViewsOfLandingPagesAreCounted(t *testing.T) {
 		t.Helper()
 		var got int64
 		require.Eventually(t, func() bool {
-			err := r.Postgres.Unscoped().QueryRow(context.Background(), "SELECT view_count FROM counted_generic_links WHERE id = $1", id).Scan(&got)
+			err := r.Postgres.Unscoped().QueryRow(context.Background(),
+				"SELECT view_count FROM counted_generic_links WHERE id = $1", id).Scan(&got)
 			return err == nil && got == want
 		}, waitLimit, 20*time.Millisecond, "not %d views", want)
 	}
@@ -205,7 +210,8 @@ func TestViewsOfLandingPagesAreCounted(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, conn.Close()) }()
 	var rows uint64
-	require.NoError(t, conn.QueryRow(t.Context(), "SELECT count() FROM lodestone.link_views WHERE account_id = $1", r.account).Scan(&rows))
+	require.NoError(t, conn.QueryRow(t.Context(), "SELECT count() FROM lodestone.link_views WHERE account_id = $1",
+		r.account).Scan(&rows))
 	require.EqualValues(t, views, rows)
 }
 
@@ -215,18 +221,22 @@ func TestViewsInTheLastSecondOfAMinuteAreCounted(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	link := uuid.New()
-	r.Exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)", link, r.account, r.magnet, link.String())
+	r.Exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)", link,
+		r.account, r.magnet, link.String())
 	r.start()
 	for i := range 3 {
 		at := recently.Add(59_400*time.Millisecond + time.Duration(i)*100*time.Millisecond).UnixMilli()
 		v := event.LinkView{
-			AccountID: r.account, LeadMagnetID: r.magnet, GenericLinkID: link, EventID: uuid.New(), IPHash: [16]byte{1, byte(i)}, UserAgent: []byte("a"), CreatedAt: at, ReceivedAt: at,
+			AccountID: r.account, LeadMagnetID: r.magnet, GenericLinkID: link, EventID: uuid.New(), IPHash: [16]byte{1, byte(i)},
+			UserAgent: []byte("a"), CreatedAt: at, ReceivedAt: at,
 		}
-		require.NoError(t, r.Client.ProduceSync(t.Context(), &kgo.Record{Topic: event.LinkViewTopic, Key: link[:], Value: v.Append(nil)}).FirstErr())
+		require.NoError(t, r.Client.ProduceSync(t.Context(), &kgo.Record{Topic: event.LinkViewTopic, Key: link[:],
+			Value: v.Append(nil)}).FirstErr())
 	}
 	require.Eventually(t, func() bool {
 		var views int64
-		err := r.Postgres.Unscoped().QueryRow(context.Background(), "SELECT view_count FROM counted_generic_links WHERE id = $1", link).Scan(&views)
+		err := r.Postgres.Unscoped().QueryRow(context.Background(),
+			"SELECT view_count FROM counted_generic_links WHERE id = $1", link).Scan(&views)
 		return err == nil && views == 3
 	}, waitLimit, 20*time.Millisecond)
 }

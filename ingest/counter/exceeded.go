@@ -41,9 +41,11 @@ type overageSet struct {
 // NewExceededQuotas returns the service that follows the accounts that are beyond their plan. It
 // needs no ClickHouse.
 func NewExceededQuotas(d QuotaDeps) (*ExceededQuotas, error) {
-	e := &ExceededQuotas{pool: d.Postgres, log: d.Log, interval: pollInterval, accounts: prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "lodestone_quota_exceeded_accounts", Help: "Accounts whose events the collector refuses, since they have used up those of their plan this month.",
-	})}
+	e := &ExceededQuotas{pool: d.Postgres, log: d.Log, interval: pollInterval,
+		accounts: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "lodestone_quota_exceeded_accounts",
+			Help: "Accounts whose events the collector refuses, since they have used up those of their plan this month.",
+		})}
 	if err := d.Registerer.Register(e.accounts); err != nil {
 		return nil, fmt.Errorf("register quota metrics: %w", err)
 	}
@@ -90,7 +92,8 @@ func (e *ExceededQuotas) look(ctx context.Context) error {
 	fresh := &overageSet{accounts: map[uuid.UUID]string{}}
 	for _, r := range rows {
 		fresh.until = r.Month.AddDate(0, 1, 0)
-		fresh.accounts[r.AccountID] = fmt.Sprintf("the plan %s allows %d events a month, which are used up; more are accepted from %s on",
+		fresh.accounts[r.AccountID] = fmt.Sprintf(
+			"the plan %s allows %d events a month, which are used up; more are accepted from %s on",
 			r.Plan, r.EventLimit, fresh.until.Format(time.RFC3339))
 	}
 	e.known.Store(fresh)

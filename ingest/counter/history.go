@@ -153,7 +153,8 @@ func addAllSessions(ctx context.Context, conn driver.Conn, q *store.Queries, lin
 			return nil
 		}
 		err := q.AddSessions(ctx, p)
-		p = store.AddSessionsParams{Links: p.Links[:0], Sessions: p.Sessions[:0], Months: p.Months[:0], First: p.First[:0], Last: p.Last[:0]}
+		p = store.AddSessionsParams{Links: p.Links[:0], Sessions: p.Sessions[:0], Months: p.Months[:0],
+			First: p.First[:0], Last: p.Last[:0]}
 		return err
 	}
 	for err == nil && rows.Next() {
@@ -200,7 +201,8 @@ func readExpired(ctx context.Context, conn driver.Conn, links []link) (map[uuid.
 		if err != nil || len(steps) == 0 {
 			return err
 		}
-		rows, err := shard.Query(native.Context(ctx, native.WithParameters(parameters(links, native.Parameters{"steps": clickhouse.Numbers(steps)}))), expiredViews)
+		rows, err := shard.Query(native.Context(ctx,
+			native.WithParameters(parameters(links, native.Parameters{"steps": clickhouse.Numbers(steps)}))), expiredViews)
 		if err != nil {
 			return fmt.Errorf("read views of deleted months: %w", err)
 		}
@@ -274,9 +276,11 @@ func setGenericLinks(ctx context.Context, conn driver.Conn, q *store.Queries, li
 	return q.SetMinutes(ctx, minutes)
 }
 
-func readAllLandings(ctx context.Context, conn driver.Conn, links []link, since time.Time) (views map[uuid.UUID]int64, minutes store.SetMinutesParams, err error) {
+func readAllLandings(ctx context.Context, conn driver.Conn, links []link, since time.Time) (views map[uuid.UUID]int64,
+	minutes store.SetMinutesParams, err error) {
 	views = map[uuid.UUID]int64{}
-	rows, err := conn.Query(native.Context(ctx, native.WithParameters(parameters(links, native.Parameters{"since": fmt.Sprint(since.Unix())}))), allLandings())
+	rows, err := conn.Query(native.Context(ctx,
+		native.WithParameters(parameters(links, native.Parameters{"since": fmt.Sprint(since.Unix())}))), allLandings())
 	if err != nil {
 		return nil, minutes, fmt.Errorf("count views of landing pages: %w", err)
 	}

@@ -63,19 +63,21 @@ type landings struct {
 
 func readLandings(ctx context.Context, conn driver.Conn, g spans) (addition, error) {
 	found := &landings{conn: conn, of: map[minuteKey]int64{}}
-	err := g.search(ctx, conn, "link_views", landingTimes(), func(ctx context.Context, where, time string) (uint64, error) {
-		minutes, n, err := found.read(ctx, conn, fmt.Sprintf(landingRows, where)+time+landingGroups)
-		if err != nil || len(minutes) == 0 {
-			return n, err
-		}
-		return n, found.count(ctx, conn, minutes)
-	})
+	err := g.search(ctx, conn, "link_views", landingTimes(),
+		func(ctx context.Context, where, time string) (uint64, error) {
+			minutes, n, err := found.read(ctx, conn, fmt.Sprintf(landingRows, where)+time+landingGroups)
+			if err != nil || len(minutes) == 0 {
+				return n, err
+			}
+			return n, found.count(ctx, conn, minutes)
+		})
 	if err != nil {
 		return nil, err
 	}
 	for key, views := range found.of {
 		found.ids = append(found.ids, key.link)
-		found.minutes.Links, found.minutes.Minutes = append(found.minutes.Links, key.link), append(found.minutes.Minutes, time.Unix(key.unix, 0))
+		found.minutes.Links, found.minutes.Minutes = append(found.minutes.Links, key.link),
+			append(found.minutes.Minutes, time.Unix(key.unix, 0))
 		found.minutes.Views = append(found.minutes.Views, views)
 	}
 	found.ids = distinct(found.ids)
@@ -185,7 +187,8 @@ func (l *landings) store(ctx context.Context, tx pgx.Tx) error {
 // stale returns links with rows of minutes whose views are not kept any more. They are to be set by
 // everything that is stored; what is added of such minutes adds nothing.
 func (l *landings) stale(ctx context.Context, q *store.Queries) (stale []link, err error) {
-	rows, err := q.GenericLinksSince(ctx, store.GenericLinksSinceParams{Links: l.minutes.Links, Minutes: l.minutes.Minutes})
+	rows, err := q.GenericLinksSince(ctx, store.GenericLinksSinceParams{Links: l.minutes.Links,
+		Minutes: l.minutes.Minutes})
 	for _, r := range rows {
 		stale = append(stale, link{r.AccountID, r.ID})
 	}

@@ -45,9 +45,10 @@ type QuotaDeps struct {
 
 // NewQuotaMeter returns the service that counts the events of each account.
 func NewQuotaMeter(c QuotaConfig, d QuotaDeps) (*QuotaMeter, error) {
-	m := &QuotaMeter{cfg: c, store: d.ClickHouse, pool: d.Postgres, log: d.Log, errors: prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "lodestone_quota_errors_total", Help: "Counts of the events a month that failed and were tried again.",
-	})}
+	m := &QuotaMeter{cfg: c, store: d.ClickHouse, pool: d.Postgres, log: d.Log,
+		errors: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "lodestone_quota_errors_total", Help: "Counts of the events a month that failed and were tried again.",
+		})}
 	if err := d.Registerer.Register(m.errors); err != nil {
 		return nil, fmt.Errorf("register quota metrics: %w", err)
 	}
@@ -100,7 +101,8 @@ func (m *QuotaMeter) count(ctx context.Context, conn driver.Conn) error {
 			return err
 		}
 		if err := q.SetUsage(ctx, store.SetUsageParams{
-			Month: round.Month, IDs: ids, Counts: counts, Free: m.cfg.Plans.Free.EventsPerMonth, Pro: m.cfg.Plans.Pro.EventsPerMonth, Team: m.cfg.Plans.Team.EventsPerMonth,
+			Month: round.Month, IDs: ids, Counts: counts, Free: m.cfg.Plans.Free.EventsPerMonth,
+			Pro: m.cfg.Plans.Pro.EventsPerMonth, Team: m.cfg.Plans.Team.EventsPerMonth,
 		}); err != nil {
 			return wrap("write the events of accounts", err)
 		}

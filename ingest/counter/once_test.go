@@ -16,7 +16,8 @@ import (
 func (r *rig) land(link uuid.UUID, at time.Time) {
 	r.t.Helper()
 	v := event.LinkView{
-		AccountID: r.account, LeadMagnetID: r.magnet, GenericLinkID: link, EventID: uuid.New(), CreatedAt: at.UnixMilli(), ReceivedAt: at.UnixMilli(),
+		AccountID: r.account, LeadMagnetID: r.magnet, GenericLinkID: link, EventID: uuid.New(),
+		CreatedAt: at.UnixMilli(), ReceivedAt: at.UnixMilli(),
 	}
 	record := &kgo.Record{Topic: event.LinkViewTopic, Partition: partitionOf(link), Key: link[:], Value: v.Append(nil)}
 	require.NoError(r.t, r.Client.ProduceSync(r.t.Context(), record).FirstErr())
@@ -26,7 +27,8 @@ func (r *rig) awaitLanded(link uuid.UUID, want int64) {
 	r.t.Helper()
 	var got int64
 	require.Eventually(r.t, func() bool {
-		err := r.Postgres.Unscoped().QueryRow(context.Background(), "SELECT view_count FROM counted_generic_links WHERE id = $1", link).Scan(&got)
+		err := r.Postgres.Unscoped().QueryRow(context.Background(),
+			"SELECT view_count FROM counted_generic_links WHERE id = $1", link).Scan(&got)
 		return err == nil && got == want
 	}, waitLimit, 20*time.Millisecond, "want %d views", want)
 }
@@ -65,7 +67,8 @@ func TestLateViewsOfLandingPagesCountOnce(t *testing.T) {
 	r := newRig(t)
 	link, mark := uuid.New(), uuid.New()
 	for _, id := range []uuid.UUID{link, mark} {
-		r.Exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)", id, r.account, r.magnet, id.String())
+		r.Exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)", id,
+			r.account, r.magnet, id.String())
 	}
 	r.start()
 	r.land(link, recently)

@@ -43,11 +43,15 @@ func TestAccountsBeyondTheirPlan(t *testing.T) {
 
 	metrics := prometheus.NewRegistry()
 	for range 2 { // as two consumers' processes
-		m, err := counter.NewQuotaMeter(counter.QuotaConfig{Interval: 10 * time.Millisecond, Plans: plan.Plans{Free: plan.Limits{EventsPerMonth: 5}, Pro: plan.Limits{EventsPerMonth: 6}}}, counter.QuotaDeps{ClickHouse: store, Postgres: pool, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
+		m, err := counter.NewQuotaMeter(counter.QuotaConfig{Interval: 10 * time.Millisecond,
+			Plans: plan.Plans{Free: plan.Limits{EventsPerMonth: 5}, Pro: plan.Limits{EventsPerMonth: 6}}},
+			counter.QuotaDeps{ClickHouse: store, Postgres: pool, Log: slog.New(slog.DiscardHandler),
+				Registerer: prometheus.NewRegistry()})
 		require.NoError(t, err)
 		enginetest.Run(t, m)
 	}
-	e, err := counter.NewExceededQuotas(counter.QuotaDeps{Postgres: pool, Log: slog.New(slog.DiscardHandler), Registerer: metrics})
+	e, err := counter.NewExceededQuotas(counter.QuotaDeps{Postgres: pool,
+		Log: slog.New(slog.DiscardHandler), Registerer: metrics})
 	require.NoError(t, err)
 	e.Often()
 	enginetest.Run(t, e)
@@ -59,7 +63,8 @@ func TestAccountsBeyondTheirPlan(t *testing.T) {
 
 	await(busy, true)
 	next := time.Date(now.Year(), now.Month()+1, 1, 0, 0, 0, 0, time.UTC)
-	require.Equal(t, "the plan free allows 5 events a month, which are used up; more are accepted from "+next.Format(time.RFC3339)+" on", refused(busy))
+	require.Equal(t, "the plan free allows 5 events a month, which are used up; more are accepted from "+
+		next.Format(time.RFC3339)+" on", refused(busy))
 	for _, account := range []uuid.UUID{free, pro, team, uuid.New()} {
 		require.Empty(t, refused(account))
 	}

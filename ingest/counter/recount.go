@@ -21,7 +21,8 @@ func RecountAll(ctx context.Context, pool *postgres.Pool, number int32, conn dri
 	for _, k := range kinds() {
 		after := uuid.Nil
 		for {
-			rows, err := store.New(pool.Unscoped()).LinksAfter(ctx, store.LinksAfterParams{Generic: k.topic == event.LinkViewTopic, After: after, MaxLinks: historyLinks})
+			rows, err := store.New(pool.Unscoped()).LinksAfter(ctx,
+				store.LinksAfterParams{Generic: k.topic == event.LinkViewTopic, After: after, MaxLinks: historyLinks})
 			if err != nil {
 				return fmt.Errorf("list links: %w", err)
 			}

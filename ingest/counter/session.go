@@ -91,7 +91,8 @@ func (s *sessions) read(ctx context.Context, query string) (n uint64, err error)
 		var seen []uint32
 		var stored time.Time
 		a := &sessionAddition{}
-		if err = rows.Scan(&key.link, &session, &key.session, &all, &people, &a.views, &a.first, &a.last, &a.activity.last, &seen, &duration, &downloads, &stored); err != nil {
+		if err = rows.Scan(&key.link, &session, &key.session, &all, &people, &a.views, &a.first, &a.last, &a.activity.last,
+			&seen, &duration, &downloads, &stored); err != nil {
 			break
 		}
 		n += all

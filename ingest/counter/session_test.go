@@ -33,7 +33,8 @@ func (r *rig) activity(session uuid.UUID) activity {
 	r.t.Helper()
 	var a activity
 	require.NoError(r.t, r.Postgres.Unscoped().QueryRow(context.Background(),
-		"SELECT last_active_at, pages, duration_ms FROM sessions WHERE id = $1", session).Scan(&a.Last, &a.Pages, &a.Duration))
+		"SELECT last_active_at, pages, duration_ms FROM sessions WHERE id = $1",
+		session).Scan(&a.Last, &a.Pages, &a.Duration))
 	a.Last = a.Last.UTC()
 	return a
 }
@@ -73,7 +74,8 @@ func TestCaughtUp(t *testing.T) {
 	r := newRig(t)
 	link := r.link(nil)
 	caughtUp := func() (at time.Time) {
-		if r.Postgres.Unscoped().QueryRow(context.Background(), "SELECT finished_at FROM rounds WHERE service = 'counters'").Scan(&at) != nil {
+		if r.Postgres.Unscoped().QueryRow(context.Background(),
+			"SELECT finished_at FROM rounds WHERE service = 'counters'").Scan(&at) != nil {
 			return time.Time{}
 		}
 		return at
@@ -99,7 +101,9 @@ func (r *rig) passes() (pass func()) {
 		client, err := kgo.NewClient(r.Kafka.Options(r.log)...) // without a topic that is gone in its memory
 		require.NoError(r.t, err)
 		defer client.Close()
-		require.Eventually(r.t, func() bool { return counters.Pass(context.Background(), client, r.Conn, time.Minute) == nil }, waitLimit, 20*time.Millisecond)
+		require.Eventually(r.t,
+			func() bool { return counters.Pass(context.Background(), client, r.Conn, time.Minute) == nil },
+			waitLimit, 20*time.Millisecond)
 	}
 }
 
@@ -113,7 +117,8 @@ func TestCaughtUpWithARecreatedTopic(t *testing.T) {
 	pass := r.passes()
 	caughtUp := func() (is bool) {
 		t.Helper()
-		require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM rounds WHERE service = 'counters')").Scan(&is))
+		require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(),
+			"SELECT EXISTS (SELECT FROM rounds WHERE service = 'counters')").Scan(&is))
 		return is
 	}
 	pass() // sets a mark

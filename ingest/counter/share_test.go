@@ -61,7 +61,8 @@ func (r *rig) awaitSum(want int64) {
 	r.t.Helper()
 	var got int64
 	require.Eventually(r.t, func() bool {
-		return r.Postgres.Unscoped().QueryRow(context.Background(), "SELECT sum(view_count)::bigint FROM counted_access_links").Scan(&got) == nil && got == want
+		return r.Postgres.Unscoped().QueryRow(context.Background(),
+			"SELECT sum(view_count)::bigint FROM counted_access_links").Scan(&got) == nil && got == want
 	}, waitLimit, 20*time.Millisecond, "want %d views", want)
 }
 
@@ -94,17 +95,20 @@ func TestSeveralCountersShareTheWork(t *testing.T) {
 	all := make([]*prometheus.Registry, 3)
 	for i := range all {
 		all[i] = prometheus.NewRegistry()
-		c := counter.New(counter.Config{Interval: 100 * time.Millisecond}, counter.Deps{Group: "g", Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: r.log, Registerer: all[i]})
+		c := counter.New(counter.Config{Interval: 100 * time.Millisecond}, counter.Deps{Group: "g", Kafka: r.Kafka,
+			ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: r.log, Registerer: all[i]})
 		enginetest.Run(t, c)
 	}
 	for _, m := range all { // each knows what is missing
-		require.Eventually(t, func() bool { return metric(t, m, "lodestone_counter_lag_records") == float64(len(links)) }, waitLimit, 20*time.Millisecond)
+		require.Eventually(t, func() bool { return metric(t, m, "lodestone_counter_lag_records") == float64(len(links)) },
+			waitLimit, 20*time.Millisecond)
 	}
 	release()
 	releaseToo()
 	r.awaitSum(int64(len(links)))
 	for _, m := range all {
-		require.Eventually(t, func() bool { return metric(t, m, "lodestone_counter_lag_records") == 0 }, waitLimit, 20*time.Millisecond)
+		require.Eventually(t, func() bool { return metric(t, m, "lodestone_counter_lag_records") == 0 },
+			waitLimit, 20*time.Millisecond)
 	}
 	sum := 0.0
 	for _, m := range all {
@@ -139,12 +143,14 @@ func TestALongCountLetsReadersOpenTheirLinks(t *testing.T) {
 	// Every link can be opened, with the lock that CountOpening takes.
 	var free int
 	require.NoError(t, r.Postgres.Transaction(t.Context(), func(tx pgx.Tx) error {
-		return tx.QueryRow(t.Context(), "SELECT count(*) FROM (SELECT FROM access_links FOR NO KEY UPDATE NOWAIT) AS l").Scan(&free)
+		return tx.QueryRow(t.Context(),
+			"SELECT count(*) FROM (SELECT FROM access_links FOR NO KEY UPDATE NOWAIT) AS l").Scan(&free)
 	}))
 	require.Len(t, links, free)
 	// Those of the chunks before are counted.
 	var counted int
-	require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(), "SELECT count(*) FROM counted_access_links WHERE view_count = 1").Scan(&counted))
+	require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(),
+		"SELECT count(*) FROM counted_access_links WHERE view_count = 1").Scan(&counted))
 	require.Less(t, counted, len(links))
 	require.NoError(t, tx.Commit(t.Context()))
 	r.awaitSum(int64(len(links)))
@@ -193,7 +199,8 @@ func TestCountersOfSeveralPartitionsAgreeOnASubmission(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	generic, submission := uuid.New(), uuid.New()
-	r.Exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)", generic, r.account, r.magnet, generic.String())
+	r.Exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)", generic,
+		r.account, r.magnet, generic.String())
 	r.Exec("INSERT INTO submissions (id, account_id, generic_link_id, email, email_key) VALUES ($1, $2, $3, 'a@example.com', 'a@example.com')",
 		submission, r.account, generic)
 	links := make([]uuid.UUID, 16) // in both partitions
@@ -220,11 +227,13 @@ func TestCountersSurviveKills(t *testing.T) {
 	r.awaitStored()
 	counting := func() bool {
 		var n int
-		err := r.Postgres.Unscoped().QueryRow(context.Background(), "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ExclusiveLock' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())").Scan(&n)
+		err := r.Postgres.Unscoped().QueryRow(context.Background(),
+			"SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ExclusiveLock' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())").Scan(&n)
 		return err == nil && n > 0
 	}
 	done := func() (n int64) {
-		_ = r.Postgres.Unscoped().QueryRow(context.Background(), "SELECT coalesce(sum(view_count), 0)::bigint FROM counted_access_links").Scan(&n)
+		_ = r.Postgres.Unscoped().QueryRow(context.Background(),
+			"SELECT coalesce(sum(view_count), 0)::bigint FROM counted_access_links").Scan(&n)
 		return n
 	}
 	for kill := range 4 {
@@ -240,7 +249,8 @@ func TestCountersSurviveKills(t *testing.T) {
 	r.start()
 	r.awaitSum(int64(len(links)))
 	var wrong int
-	require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(), "SELECT count(*) FROM counted_access_links WHERE view_count <> 1").Scan(&wrong))
+	require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(),
+		"SELECT count(*) FROM counted_access_links WHERE view_count <> 1").Scan(&wrong))
 	require.Zero(t, wrong)
 }
 
@@ -279,7 +289,8 @@ func TestRowsOfATopicThatIsReplacedAreCountedAtOnce(t *testing.T) {
 	pass() // sees the new topics
 	pass()
 	var views int64
-	require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(), "SELECT view_count FROM counted_access_links WHERE id = $1", link).Scan(&views))
+	require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(),
+		"SELECT view_count FROM counted_access_links WHERE id = $1", link).Scan(&views))
 	require.EqualValues(t, 1, views)
 }
 
@@ -289,18 +300,21 @@ func TestACommitForAnotherTopicIsNoProgress(t *testing.T) {
 	r := newRig(t)
 	r.stopConsumer()
 	offsets := kadm.Offsets{}
-	offsets.Add(kadm.Offset{Topic: event.Topic, Partition: 0, At: 100, LeaderEpoch: -1, Metadata: stream.Announcement{Rules: stream.BlockRules, TopicID: uuid.New(), Last: stream.NoIntent}.String()})
+	offsets.Add(kadm.Offset{Topic: event.Topic, Partition: 0, At: 100, LeaderEpoch: -1,
+		Metadata: stream.Announcement{Rules: stream.BlockRules, TopicID: uuid.New(), Last: stream.NoIntent}.String()})
 	require.NoError(t, kadm.NewClient(r.Client).CommitAllOffsets(t.Context(), "g", offsets))
 	r.start()
 	require.Eventually(t, func() bool { // it has looked
 		var caughtUp bool
-		err := r.Postgres.Unscoped().QueryRow(context.Background(), "SELECT EXISTS (SELECT FROM rounds WHERE service = 'counters')").Scan(&caughtUp)
+		err := r.Postgres.Unscoped().QueryRow(context.Background(),
+			"SELECT EXISTS (SELECT FROM rounds WHERE service = 'counters')").Scan(&caughtUp)
 		return err == nil && caughtUp
 	}, waitLimit, 20*time.Millisecond)
 	topicID, _, err := kafka.Topic(t.Context(), r.Client, event.Topic)
 	require.NoError(t, err)
 	var progress int
-	require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(), "SELECT count(*) FROM counted_partitions WHERE topic_id = $1", topicID).Scan(&progress))
+	require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(),
+		"SELECT count(*) FROM counted_partitions WHERE topic_id = $1", topicID).Scan(&progress))
 	require.Zero(t, progress)
 }
 
@@ -321,7 +335,8 @@ func TestRecountAll(t *testing.T) {
 	r.await("access_links", unread, 0, 0, 0)
 	// Whatever topic its rows came through.
 	require.NoError(t, conn.Exec(native.Context(t.Context(), native.WithParameters(native.Parameters{
-		"account": r.account.String(), "magnet": r.magnet.String(), "link": unread.String(), "event": uuid.NewString(), "topic": uuid.NewString(), "at": recently.Format("2006-01-02 15:04:05"),
+		"account": r.account.String(), "magnet": r.magnet.String(), "link": unread.String(), "event": uuid.NewString(),
+		"topic": uuid.NewString(), "at": recently.Format("2006-01-02 15:04:05"),
 	})), `INSERT INTO lodestone.events (account_id, lead_magnet_id, access_link_id, event_id, event_type, created_at, received_at, kafka_topic_id)
 		SELECT {account:UUID}, {magnet:UUID}, {link:UUID}, {event:UUID}, 'page_viewed', toDateTime64({at:String}, 3), toDateTime64({at:String}, 3), {topic:UUID}
 		SETTINGS async_insert = 0`))

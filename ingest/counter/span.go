@@ -50,7 +50,8 @@ func together(all []span) (groups []spans) {
 	offsets := int64(0)
 	for _, s := range all {
 		last := len(groups) - 1
-		if last < 0 || offsets+s.to-s.from > spanOffsets || len(groups[last]) == stream.SpansAtOnce || s.rowsSince.Sub(groups[last][0].rowsSince) > sinceApart {
+		if last < 0 || offsets+s.to-s.from > spanOffsets || len(groups[last]) == stream.SpansAtOnce ||
+			s.rowsSince.Sub(groups[last][0].rowsSince) > sinceApart {
 			groups, offsets = append(groups, spans{}), 0
 			last++
 		}
@@ -114,7 +115,8 @@ func (g spans) setProgress(ctx context.Context, q *store.Queries, rowsSince time
 
 // missing returns a span for each partition that is stored further than it is counted, and the
 // number of offsets in all of them.
-func (c *Counter) missing(ctx context.Context, topicID uuid.UUID, committed map[int32]kadm.OffsetResponse) (todo []span, behind int64, err error) {
+func (c *Counter) missing(ctx context.Context, topicID uuid.UUID, committed map[int32]kadm.OffsetResponse) (todo []span,
+	behind int64, err error) {
 	counted, err := progress(ctx, store.New(c.pool.Unscoped()), topicID)
 	if err != nil {
 		return nil, 0, err
@@ -146,7 +148,8 @@ func progress(ctx context.Context, q *store.Queries, topicID uuid.UUID) (map[int
 	}
 	next := make(map[int32]span, len(rows))
 	for _, r := range rows {
-		next[r.Partition] = span{topicID: topicID, partition: r.Partition, from: r.NextOffset, to: r.NextOffset, rowsSince: r.RowsSince}
+		next[r.Partition] = span{topicID: topicID, partition: r.Partition, from: r.NextOffset,
+			to: r.NextOffset, rowsSince: r.RowsSince}
 	}
 	return next, nil
 }
@@ -163,7 +166,8 @@ const countRows = `SELECT count(), groupUniqArray(account_id) FROM lodestone.%s 
 //
 // fn runs a query with two conditions, of the spans and of the time, and returns how many of the
 // rows it found.
-func (g spans) search(ctx context.Context, conn driver.Conn, table string, times []string, fn func(ctx context.Context, where, time string) (uint64, error)) error {
+func (g spans) search(ctx context.Context, conn driver.Conn, table string, times []string,
+	fn func(ctx context.Context, where, time string) (uint64, error)) error {
 	since := g[0].rowsSince // the first of all, if it is known
 	if since.Before(time.Unix(0, 0)) {
 		since = time.Now().Add(-time.Hour)
@@ -172,7 +176,8 @@ func (g spans) search(ctx context.Context, conn driver.Conn, table string, times
 	p["since"] = fmt.Sprint(since.UnixMilli())
 	var want, got uint64
 	var accounts []uuid.UUID
-	if err := conn.QueryRow(native.Context(ctx, native.WithParameters(p)), fmt.Sprintf(countRows, table)+where).Scan(&want, &accounts); err != nil {
+	if err := conn.QueryRow(native.Context(ctx, native.WithParameters(p)),
+		fmt.Sprintf(countRows, table)+where).Scan(&want, &accounts); err != nil {
 		return fmt.Errorf("count new rows of %s: %w", table, err)
 	}
 	p["accounts"] = clickhouse.UUIDs(accounts)
@@ -190,7 +195,8 @@ func (g spans) search(ctx context.Context, conn driver.Conn, table string, times
 		before += " AND NOT (" + condition + ")"
 	}
 	if got != want {
-		return fmt.Errorf("read new rows of %s: %d rows of %d partitions, but the index has %d: they change", table, got, len(g), want)
+		return fmt.Errorf("read new rows of %s: %d rows of %d partitions, but the index has %d: they change", table, got,
+			len(g), want)
 	}
 	return nil
 }

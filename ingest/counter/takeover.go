@@ -55,7 +55,8 @@ func (c *Counter) takeTurn(ctx context.Context, client *kgo.Client, committed ka
 }
 
 // hasCounted reports whether everything that is counted of a topic is stored by the commits.
-func hasCounted(ctx context.Context, q *store.Queries, topicID uuid.UUID, committed map[int32]kadm.OffsetResponse) (bool, error) {
+func hasCounted(ctx context.Context, q *store.Queries, topicID uuid.UUID,
+	committed map[int32]kadm.OffsetResponse) (bool, error) {
 	counted, err := progress(ctx, q, topicID)
 	if err != nil {
 		return false, err

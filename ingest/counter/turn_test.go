@@ -29,7 +29,8 @@ func TestOneCopyCountsAtATime(t *testing.T) {
 
 	consumer := consumertest.New(t, other)
 	second := counter.New(counter.Config{Interval: 50 * time.Millisecond}, counter.Deps{
-		Group: other.ClickHouse.Group("g"), Kafka: r.Kafka, ClickHouse: other.ClickHouse, Postgres: r.Postgres, Log: r.log, Registerer: prometheus.NewRegistry(),
+		Group: other.ClickHouse.Group("g"), Kafka: r.Kafka, ClickHouse: other.ClickHouse, Postgres: r.Postgres, Log: r.log,
+		Registerer: prometheus.NewRegistry(),
 	})
 	enginetest.Run(t, second)
 	r.Exec("UPDATE counting_copy SET seen_at = now() - interval '1 minute'")
@@ -48,7 +49,8 @@ func TestOneCopyCountsAtATime(t *testing.T) {
 	r.send(id, func(*event.Event) {})
 	r.await("access_links", id, 2, 1, 2)
 	var counts int32
-	require.NoError(t, r.Postgres.Unscoped().QueryRow(context.Background(), "SELECT copy FROM counting_copy").Scan(&counts))
+	require.NoError(t, r.Postgres.Unscoped().QueryRow(context.Background(),
+		"SELECT copy FROM counting_copy").Scan(&counts))
 	require.EqualValues(t, 2, counts)
 	require.ErrorIs(t, recount(1), counter.ErrTurn, "the first copy lacks the second event")
 	require.NoError(t, recount(2))

@@ -89,7 +89,8 @@ func (b *Box) ranges(ctx context.Context, s scope) (map[int32]kafka.Range, error
 		return ranges, nil
 	}
 	// Brokers' clocks differ a little.
-	first, err := kadm.NewClient(b.client).ListOffsetsAfterMilli(ctx, s.since.Add(-time.Hour).UnixMilli(), event.DeadLetterTopic)
+	first, err := kadm.NewClient(b.client).ListOffsetsAfterMilli(ctx,
+		s.since.Add(-time.Hour).UnixMilli(), event.DeadLetterTopic)
 	if err == nil {
 		err = first.Error()
 	}

@@ -36,9 +36,11 @@ var known = map[protowire.Number]struct {
 	name string
 	form form
 }{
-	1: {"schema_version", formNumber}, 2: {"account_id", formID}, 3: {"lead_magnet_id", formID}, 4: {"generic_link_id", formID},
+	1: {"schema_version", formNumber}, 2: {"account_id", formID}, 3: {"lead_magnet_id", formID},
+	4: {"generic_link_id", formID},
 	5: {"access_link_id", formID}, 6: {"session_id", formID}, 7: {"event_id", formID}, 8: {"magnet_version", formNumber},
-	9: {"event_type", formNumber}, 10: {"page", formNumber}, 11: {"duration_ms", formNumber}, 12: {"event_data", formPersonal},
+	9: {"event_type", formNumber}, 10: {"page", formNumber}, 11: {"duration_ms", formNumber},
+	12: {"event_data", formPersonal},
 	13: {"ip_hash", formPersonal}, 14: {"user_agent", formPersonal}, 15: {"bot", formText}, 16: {"created_at", formTime},
 	17: {"received_at", formTime}, 18: {"spooled", formNumber}, 19: {"referrer", formPersonal}, 20: {"url", formPersonal},
 	21: {"language", formPersonal}, 22: {"country", formPersonal},

@@ -22,22 +22,25 @@ func TestAReplayBlanksEventsOfErasedPeople(t *testing.T) {
 	kept, erased, gone := r.event(r.link()), r.event(r.link()), r.event(r.link())
 	gone.AccountID = uuid.New() // with all of its links
 	for i, e := range []*event.Event{&kept, &erased, &gone} {
-		e.Page, e.Data, e.UserAgent = 4, []byte(`{"page":4,"note":"ada"}`), []byte("Mozilla/5.0 (Windows NT 10.0; Win64; x64) Chrome/131.0")
+		e.Page, e.Data, e.UserAgent = 4, []byte(`{"page":4,"note":"ada"}`),
+			[]byte("Mozilla/5.0 (Windows NT 10.0; Win64; x64) Chrome/131.0")
 		e.IPHash[0], e.Origin = 1, event.Origin{Language: event.Language{'e', 'n'}, Country: event.Country{'I', 'N'}}
 		r.bury(int64(i), e.Append(nil))
 	}
 	for id, account := range map[uuid.UUID]uuid.UUID{erased.AccessLinkID: r.account, gone.AccountID: gone.AccountID} {
-		r.Exec(`INSERT INTO erasures (id, account_id, person_id, erased_at, removed) VALUES ($1, $2, $1, now(), '{}')`, id, account)
+		r.Exec(`INSERT INTO erasures (id, account_id, person_id, erased_at, removed) VALUES ($1, $2, $1, now(), '{}')`, id,
+			account)
 		r.Exec(`INSERT INTO erased_links (id, account_id, erasure_id) VALUES ($1, $2, $1)`, id, account)
 	}
 	require.Equal(t, Result{Written: 3}, r.replay(Filter{}))
 	ranges, err := kafka.Ranges(t.Context(), r.Client, event.Topic)
 	require.NoError(t, err)
 	for partition, held := range ranges {
-		require.NoError(t, kafka.ReadRange(t.Context(), r.Kafka.Options(r.replayer.Log), event.Topic, partition, held, func(record *kgo.Record) error {
-			require.Equal(t, string(record.Key) == string(kept.AccessLinkID[:]), bytes.Contains(record.Value, []byte("ada")))
-			return nil
-		}))
+		require.NoError(t, kafka.ReadRange(t.Context(), r.Kafka.Options(r.replayer.Log), event.Topic, partition, held,
+			func(record *kgo.Record) error {
+				require.Equal(t, string(record.Key) == string(kept.AccessLinkID[:]), bytes.Contains(record.Value, []byte("ada")))
+				return nil
+			}))
 	}
 	r.requireRows(3)
 
@@ -58,6 +61,7 @@ func TestAReplayBlanksEventsOfErasedPeople(t *testing.T) {
 	}
 	require.NoError(t, rows.Err())
 	require.ElementsMatch(t, []row{
-		{kept.AccessLinkID, `{"page":4,"note":"ada"}`, false}, {erased.AccessLinkID, `{"page":4}`, true}, {gone.AccessLinkID, `{"page":4}`, true},
+		{kept.AccessLinkID, `{"page":4,"note":"ada"}`, false}, {erased.AccessLinkID, `{"page":4}`, true},
+		{gone.AccessLinkID, `{"page":4}`, true},
 	}, stored)
 }

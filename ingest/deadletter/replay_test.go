@@ -86,7 +86,8 @@ func (r *rig) bury(offset int64, value []byte) Origin {
 	require.NoError(r.t, r.box.client.ProduceSync(r.t.Context(), &kgo.Record{
 		Topic: event.DeadLetterTopic, Key: []byte(o.String()), Value: value,
 		Headers: []kgo.RecordHeader{
-			{Key: "reason", Value: []byte("unsupported_version")}, {Key: "error", Value: []byte("unsupported schema version: 9")},
+			{Key: "reason", Value: []byte("unsupported_version")},
+			{Key: "error", Value: []byte("unsupported schema version: 9")},
 			{Key: "topic", Value: []byte(event.Topic)},
 		},
 	}).FirstErr())
@@ -119,7 +120,8 @@ func (r *rig) requireRows(want uint64) {
 	require.NoError(r.t, c.Stop(context.Background()))
 	var rows uint64
 	require.NoError(r.t, r.Conn.QueryRow(context.Background(),
-		"SELECT count() FROM lodestone.events WHERE kafka_topic_id = {topic:UUID}", native.Named("topic", r.TopicID.String())).Scan(&rows))
+		"SELECT count() FROM lodestone.events WHERE kafka_topic_id = {topic:UUID}",
+		native.Named("topic", r.TopicID.String())).Scan(&rows))
 	require.Equal(r.t, want, rows)
 }
 

@@ -24,7 +24,8 @@ const (
 	// changes are the columns of a blank event; its place in the log and all that is counted stay.
 	changes = `event_data = ` + data + `, ip_hash = toFixedString('', 16), user_agent = '', agent_names = '', origin = ''`
 	// blank is the condition of one.
-	blank = `event_data = ` + data + ` AND ip_hash = toFixedString('', 16) AND user_agent = '' AND agent_names = '' AND origin = ''`
+	blank = `event_data = ` + data +
+		` AND ip_hash = toFixedString('', 16) AND user_agent = '' AND agent_names = '' AND origin = ''`
 	// The same of views of landing pages, which belong to accounts only.
 	viewChanges = `referrer = '', url = '', ip_hash = toFixedString('', 16), user_agent = '', agent_names = '', origin = ''`
 	viewBlank   = `referrer = '' AND url = '' AND ip_hash = toFixedString('', 16) AND user_agent = '' AND agent_names = '' AND origin = ''`
@@ -114,11 +115,13 @@ func left(table string) string {
 }
 
 // blankEvents blanks the events that a condition chooses by the ids of links, which a column has.
-func blankEvents(ctx context.Context, conn driver.Conn, links []link, since time.Time, where, column string) (n int, err error) {
+func blankEvents(ctx context.Context, conn driver.Conn, links []link, since time.Time, where,
+	column string) (n int, err error) {
 	if len(links) == 0 {
 		return 0, nil
 	}
-	if err := clickhouse.AwaitMutations(ctx, conn, "events", ownUpdate); err != nil { // another process may have asked for the same
+	if err := clickhouse.AwaitMutations(ctx, conn, "events",
+		ownUpdate); err != nil { // another process may have asked for the same
 		return 0, err
 	}
 	p := parameters(links)
@@ -141,7 +144,8 @@ func blankViews(ctx context.Context, conn driver.Conn, accounts []link) (n int, 
 	if len(accounts) == 0 {
 		return 0, nil
 	}
-	if err := clickhouse.AwaitMutations(ctx, conn, "link_views", ownViews); err != nil { // another process may have asked for the same
+	if err := clickhouse.AwaitMutations(ctx, conn, "link_views",
+		ownViews); err != nil { // another process may have asked for the same
 		return 0, err
 	}
 	return blankRows(ctx, conn, parameters(accounts), "link_views", viewChanges, whole, ownViews)
@@ -149,7 +153,8 @@ func blankViews(ctx context.Context, conn driver.Conn, accounts []link) (n int, 
 
 // blankRows changes the rows of a table that a condition chooses and that are left, a month at a
 // time.
-func blankRows(ctx context.Context, conn driver.Conn, p native.Parameters, table, changes, where, own string) (n int, err error) {
+func blankRows(ctx context.Context, conn driver.Conn, p native.Parameters, table, changes, where,
+	own string) (n int, err error) {
 	where += " AND " + left(table)
 	months, err := clickhouse.Strings(ctx, conn, "SELECT DISTINCT _partition_id FROM lodestone."+table+" WHERE "+where, p)
 	if err != nil {
@@ -157,7 +162,8 @@ func blankRows(ctx context.Context, conn driver.Conn, p native.Parameters, table
 	}
 	for _, month := range months {
 		p["month"] = clickhouse.Text(month)
-		if err := change(ctx, conn, "ALTER TABLE lodestone."+table+" UPDATE "+changes+" IN PARTITION ID {month:String} WHERE "+where, p); err != nil {
+		if err := change(ctx, conn, "ALTER TABLE lodestone."+table+" UPDATE "+changes+
+			" IN PARTITION ID {month:String} WHERE "+where, p); err != nil {
 			return n, fmt.Errorf("blank %s of erased people: %w", table, err)
 		}
 		n++
@@ -173,7 +179,8 @@ func removeCopies(ctx context.Context, conn driver.Conn, links []link, tables []
 	}
 	p := parameters(links)
 	for _, table := range tables {
-		found, err := clickhouse.Strings(ctx, conn, "SELECT toString(id) FROM lodestone."+table+" WHERE "+of+" AND "+left(table)+" LIMIT 1", p)
+		found, err := clickhouse.Strings(ctx, conn, "SELECT toString(id) FROM lodestone."+table+" WHERE "+of+
+			" AND "+left(table)+" LIMIT 1", p)
 		if err != nil {
 			return n, fmt.Errorf("look for copies of erased people: %w", err)
 		}

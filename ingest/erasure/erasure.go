@@ -95,9 +95,12 @@ type Deps struct {
 func New(c Config, d Deps) *Job {
 	j := &Job{
 		cfg: c, deps: d,
-		errors:  prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_erasure_errors_total", Help: "Attempts to blank events of erased people that failed and are repeated."}),
-		blanked: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_erasures_total", Help: "Erasures of people of which all stored events are blank."}),
-		pending: prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_erasure_lag_seconds", Help: "Age of the oldest erasure of a person of which events are not blank; at most a week is promised."}),
+		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_erasure_errors_total",
+			Help: "Attempts to blank events of erased people that failed and are repeated."}),
+		blanked: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_erasures_total",
+			Help: "Erasures of people of which all stored events are blank."}),
+		pending: prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_erasure_lag_seconds",
+			Help: "Age of the oldest erasure of a person of which events are not blank; at most a week is promised."}),
 	}
 	d.Registerer.MustRegister(j.errors, j.blanked, j.pending)
 	j.Loop = service.NewLoop("erasures", j.run)
@@ -322,7 +325,8 @@ func (j *Job) resumeScan(ctx context.Context, q *store.Queries, state store.Eras
 	if err != nil {
 		return false, err
 	}
-	if err := q.ContinueErasureLook(ctx, store.ContinueErasureLookParams{BeganAt: began, After: after, Copy: j.copy()}); err != nil || after != uuid.Nil {
+	if err := q.ContinueErasureLook(ctx, store.ContinueErasureLookParams{BeganAt: began, After: after,
+		Copy: j.copy()}); err != nil || after != uuid.Nil {
 		return false, err
 	}
 	return true, q.EndErasureLook(ctx, j.copy())

@@ -39,7 +39,8 @@ func newRigOn(t *testing.T, s *enginetest.Stack) *rig {
 	t.Helper()
 	r := &rig{Stack: s, t: t, account: uuid.New()}
 	r.job = erasure.New(erasure.Config{Interval: time.Hour, SpoolMaxAge: 14 * 24 * time.Hour}, erasure.Deps{
-		Set: &r.set, Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
+		Set: &r.set, Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: slog.New(slog.DiscardHandler),
+		Registerer: prometheus.NewRegistry(),
 	})
 	return r
 }
@@ -51,17 +52,20 @@ func (r *rig) store(link uuid.UUID, first int64) {
 	options, err := r.ClickHouse.BlockOptions()
 	require.NoError(r.t, err)
 	of := stream.Events().Blanking(&r.set)
-	s := &stream.Store{Connection: stream.Connection{Dial: clickhousetest.Dialer(options), Log: slog.New(slog.DiscardHandler)}, Stream: of, TopicID: r.TopicID}
+	s := &stream.Store{Connection: stream.Connection{Dial: clickhousetest.Dialer(options),
+		Log: slog.New(slog.DiscardHandler)}, Stream: of, TopicID: r.TopicID}
 	defer s.Close()
 	rows, decoder := of.Tables.Take(), of.Decoder()
 	at := time.Date(2026, 10, 31, 23, 59, 59, 0, time.UTC)
 	for i, e := range []event.Event{
-		{Type: event.PageViewed, Page: 3, DurationMS: 8200, Data: []byte(`{"page":3,"duration_ms":8200,"note":"MARKER"}`), Bot: "rule"},
+		{Type: event.PageViewed, Page: 3, DurationMS: 8200, Data: []byte(`{"page":3,"duration_ms":8200,"note":"MARKER"}`),
+			Bot: "rule"},
 		{Type: event.PageViewed, Page: 4, Data: []byte(`{"page":4,"x":["MARKER"]}`)},
 		{Type: event.DownloadCompleted, Data: []byte(`{"name":"MARKER"}`)},
 		{Type: event.DownloadStarted, DurationMS: 7, Data: []byte(`{"duration_ms":7}`)},
 	} {
-		e.AccountID, e.LeadMagnetID, e.AccessLinkID, e.EventID, e.SessionID = r.account, uuid.New(), link, uuid.New(), uuid.New()
+		e.AccountID, e.LeadMagnetID, e.AccessLinkID, e.EventID, e.SessionID = r.account, uuid.New(),
+			link, uuid.New(), uuid.New()
 		e.UserAgent, e.IPHash, e.MagnetVersion = []byte("MARKER"), [16]byte{'M', 'A', 'R', 'K', 'E', 'R'}, 2
 		e.Origin = event.Origin{Country: event.Country{'C', 'H'}, Language: event.Language{'g', 's', 'w'}}
 		e.CreatedAt = at.Add(time.Duration(i) * 700 * time.Millisecond).UnixMilli() // two months
@@ -81,7 +85,8 @@ func (r *rig) store(link uuid.UUID, first int64) {
 func (r *rig) erase(link uuid.UUID) uuid.UUID {
 	r.t.Helper()
 	id := uuid.New()
-	r.Exec(`INSERT INTO erasures (id, account_id, person_id, erased_at, removed) VALUES ($1, $2, $1, now(), '{}')`, id, r.account)
+	r.Exec(`INSERT INTO erasures (id, account_id, person_id, erased_at, removed) VALUES ($1, $2, $1, now(), '{}')`, id,
+		r.account)
 	r.Exec(`INSERT INTO erased_links (id, account_id, erasure_id) VALUES ($1, $2, $3)`, link, r.account, id)
 	return id
 }
@@ -149,7 +154,8 @@ func TestEventsOfErasedPeopleAreBlanked(t *testing.T) {
 	require.Equal(t, before, r.places())
 	var done bool
 	require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(),
-		`SELECT blanked_at IS NOT NULL AND records_until > now() + interval '15 days' FROM erasures WHERE id = $1`, id).Scan(&done))
+		`SELECT blanked_at IS NOT NULL AND records_until > now() + interval '15 days' FROM erasures WHERE id = $1`,
+		id).Scan(&done))
 	require.True(t, done)
 
 	// A consumer that does not know yet, and then one that does.
@@ -215,7 +221,8 @@ func TestAnErasureIsDoneInEveryCopy(t *testing.T) {
 	other.account = r.account
 	done := func(erasure uuid.UUID) (is bool) {
 		t.Helper()
-		require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(), "SELECT blanked_at IS NOT NULL FROM erasures WHERE id = $1", erasure).Scan(&is))
+		require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(),
+			"SELECT blanked_at IS NOT NULL FROM erasures WHERE id = $1", erasure).Scan(&is))
 		return is
 	}
 	blanks := func(of *rig, want int) {
@@ -261,7 +268,8 @@ func TestTwoProcessesDoNotChangeTheSameEvents(t *testing.T) {
 	var all errgroup.Group
 	for range 4 {
 		job := erasure.New(erasure.Config{Interval: time.Hour, SpoolMaxAge: time.Hour}, erasure.Deps{
-			Set: &r.set, Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
+			Set: &r.set, Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: slog.New(slog.DiscardHandler),
+			Registerer: prometheus.NewRegistry(),
 		})
 		all.Go(func() error {
 			_, err := job.Blank(t.Context())
@@ -271,7 +279,9 @@ func TestTwoProcessesDoNotChangeTheSameEvents(t *testing.T) {
 	require.NoError(t, all.Wait())
 	require.Equal(t, blank, r.texts(link))
 	var changes uint64
-	require.NoError(t, r.Conn.QueryRow(t.Context(), "SELECT count() FROM system.mutations WHERE table = 'events' AND position(command, toString(?)) > 0", link).Scan(&changes))
+	require.NoError(t, r.Conn.QueryRow(t.Context(),
+		"SELECT count() FROM system.mutations WHERE table = 'events' AND position(command, toString(?)) > 0",
+		link).Scan(&changes))
 	require.EqualValues(t, 2, changes, "one for each month")
 }
 
@@ -297,7 +307,8 @@ func TestCopiesOfErasedPeopleAreRemoved(t *testing.T) {
 	require.Equal(t, 1, n)
 	for _, table := range []string{"access_links", "submissions"} {
 		var left, others uint64
-		require.NoError(t, r.Conn.QueryRow(t.Context(), `SELECT countIf(id = ? AND deleted = 0), countIf(id = ?) FROM lodestone.`+table, gone, kept).Scan(&left, &others))
+		require.NoError(t, r.Conn.QueryRow(t.Context(),
+			`SELECT countIf(id = ? AND deleted = 0), countIf(id = ?) FROM lodestone.`+table, gone, kept).Scan(&left, &others))
 		require.Zero(t, left)
 		require.Equal(t, uint64(1), others)
 	}
@@ -320,7 +331,8 @@ func TestCopiesAreRemovedBeforeEventsChange(t *testing.T) {
 	}()
 	require.Eventually(t, func() bool {
 		var left uint64
-		return r.Conn.QueryRow(t.Context(), "SELECT count() FROM lodestone.access_links WHERE id = ?", link).Scan(&left) == nil && left == 0
+		return r.Conn.QueryRow(t.Context(), "SELECT count() FROM lodestone.access_links WHERE id = ?",
+			link).Scan(&left) == nil && left == 0
 	}, enginetest.Timeout, 50*time.Millisecond)
 	require.Contains(t, r.texts(link)[0], "MARKER")
 	start()
@@ -354,7 +366,9 @@ func TestErasuresAreKnownWhileEventsChange(t *testing.T) {
 	enginetest.Run(t, r.job)
 	require.Eventually(t, func() bool {
 		var asked uint64
-		err := r.Conn.QueryRow(t.Context(), "SELECT count() FROM system.mutations WHERE table = 'events' AND NOT is_done AND command LIKE '%' || ? || '%'", first.String()).Scan(&asked)
+		err := r.Conn.QueryRow(t.Context(),
+			"SELECT count() FROM system.mutations WHERE table = 'events' AND NOT is_done AND command LIKE '%' || ? || '%'",
+			first.String()).Scan(&asked)
 		return err == nil && asked > 0
 	}, enginetest.Timeout, 50*time.Millisecond)
 	r.erase(second)
@@ -370,7 +384,8 @@ func TestTheEndOfRecordsIsAddedLater(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	silent := erasure.Deps{
-		Set: &r.set, Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
+		Set: &r.set, Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: slog.New(slog.DiscardHandler),
+		Registerer: prometheus.NewRegistry(),
 	}
 	silent.Kafka.Brokers = []string{"127.0.0.1:1"}
 	id := r.erase(uuid.New())
@@ -392,6 +407,7 @@ func TestTheEndOfRecordsIsAddedLater(t *testing.T) {
 	// The look that found it is on record, so that no other process looks again before the interval is
 	// over.
 	var looked bool
-	require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(), "SELECT looked_at IS NOT NULL AND began_at IS NULL FROM erasure_looks").Scan(&looked))
+	require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(),
+		"SELECT looked_at IS NOT NULL AND began_at IS NULL FROM erasure_looks").Scan(&looked))
 	require.True(t, looked)
 }

@@ -39,12 +39,14 @@ func Find(ctx context.Context, pool *postgres.Pool, conn driver.Conn, key string
 		return nil, fmt.Errorf("look for a person in Postgres: %w", err)
 	}
 	all = []Finding{
-		{"Postgres submissions", rows.Submissions}, {"Postgres access links", rows.AccessLinks}, {"Postgres verifications", rows.Verifications},
+		{"Postgres submissions", rows.Submissions}, {"Postgres access links", rows.AccessLinks},
+		{"Postgres verifications", rows.Verifications},
 	}
 	for _, table := range copies {
 		var n int64
 		err := clickhouse.EachShard(conn, func(shard driver.Conn) error { // each has copies of its own
-			found, err := count(ctx, shard, "SELECT toString(count()) FROM lodestone."+table+" WHERE lower(email) = {key:String} OR person_id IN {people:Array(UUID)}",
+			found, err := count(ctx, shard, "SELECT toString(count()) FROM lodestone."+table+
+				" WHERE lower(email) = {key:String} OR person_id IN {people:Array(UUID)}",
 				native.Parameters{"key": clickhouse.Text(key), "people": clickhouse.UUIDs(people)})
 			n += found
 			return err
@@ -60,7 +62,8 @@ func Find(ctx context.Context, pool *postgres.Pool, conn driver.Conn, key string
 	}
 	var events int64
 	for some := range slices.Chunk(links, linksAtOnce) {
-		n, err := count(ctx, conn, "SELECT toString(count()) FROM lodestone.events WHERE "+mine+" AND "+left("events"), parameters(some))
+		n, err := count(ctx, conn, "SELECT toString(count()) FROM lodestone.events WHERE "+mine+" AND "+
+			left("events"), parameters(some))
 		if err != nil {
 			return nil, err
 		}

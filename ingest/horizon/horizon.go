@@ -88,7 +88,8 @@ func (h *Horizon) run(ctx context.Context, ready func()) error {
 			return nil
 		}
 		if err != nil && !failing { // once an outage
-			h.deps.Log.Warn("cannot record until when this copy of the events has everything, will try again", "copy", h.deps.Copy, "error", err)
+			h.deps.Log.Warn("cannot record until when this copy of the events has everything, will try again",
+				"copy", h.deps.Copy, "error", err)
 		}
 		failing = err != nil
 		if service.Sleep(ctx, every) != nil {
@@ -115,7 +116,8 @@ func (h *Horizon) look(ctx context.Context, client *kgo.Client) error {
 	if err != nil {
 		return fmt.Errorf("read Postgres' clock: %w", err)
 	}
-	next := mark{at: now.Truncate(time.Millisecond), ids: map[string]uuid.UUID{}} // as the column has it, which would round up
+	// as the column has it, which would round up
+	next := mark{at: now.Truncate(time.Millisecond), ids: map[string]uuid.UUID{}}
 	for _, topic := range topics {
 		if next.ids[topic], _, err = kafka.Topic(ctx, client, topic); err != nil {
 			return err
@@ -153,7 +155,8 @@ func (h *Horizon) reached(ctx context.Context, admin *kadm.Client) (bool, error)
 	done := true
 	h.mark.ends.Each(func(end kadm.ListedOffset) {
 		at, _ := committed.Lookup(end.Topic, end.Partition)
-		done = done && at.Err == nil && (end.Offset == 0 || at.At >= end.Offset && stream.IsCommitFor(at.Metadata, h.mark.ids[end.Topic]))
+		done = done && at.Err == nil && (end.Offset == 0 || at.At >= end.Offset &&
+			stream.IsCommitFor(at.Metadata, h.mark.ids[end.Topic]))
 	})
 	return done, nil
 }

@@ -31,7 +31,8 @@ func newRig(t *testing.T) *rig {
 	t.Helper()
 	s := enginetest.NewStack(t, enginetest.StackConfig{Partitions: 2})
 	return &rig{Stack: s, t: t, Horizon: New(Deps{
-		Group: "g", Copy: 2, Kafka: s.Kafka, Postgres: s.Postgres, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
+		Group: "g", Copy: 2, Kafka: s.Kafka, Postgres: s.Postgres, Log: slog.New(slog.DiscardHandler),
+		Registerer: prometheus.NewRegistry(),
 	})}
 }
 
@@ -43,10 +44,12 @@ func (r *rig) look() {
 // produce produces with a client that has known no topic before.
 func (r *rig) produce() {
 	r.t.Helper()
-	client, err := kgo.NewClient(append(r.Kafka.Options(slog.New(slog.DiscardHandler)), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
+	client, err := kgo.NewClient(append(r.Kafka.Options(slog.New(slog.DiscardHandler)),
+		kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
 	require.NoError(r.t, err)
 	defer client.Close()
-	require.NoError(r.t, client.ProduceSync(r.t.Context(), &kgo.Record{Topic: event.Topic, Partition: 1, Value: []byte("r")}).FirstErr())
+	require.NoError(r.t, client.ProduceSync(r.t.Context(), &kgo.Record{Topic: event.Topic, Partition: 1,
+		Value: []byte("r")}).FirstErr())
 }
 
 // commit commits an offset of the partition, as a consumer of a topic with the id does.
@@ -62,7 +65,8 @@ func (r *rig) commit(at int64, topicID uuid.UUID) {
 func (r *rig) storedUntil(number int) (at time.Time) {
 	r.t.Helper()
 	require.NoError(r.t, r.Postgres.Unscoped().QueryRow(r.t.Context(),
-		"SELECT coalesce(nullif(stored_until, '-infinity'), '0001-01-01T00:00:00Z') FROM copies WHERE copy = $1", number).Scan(&at))
+		"SELECT coalesce(nullif(stored_until, '-infinity'), '0001-01-01T00:00:00Z') FROM copies WHERE copy = $1",
+		number).Scan(&at))
 	return at.UTC()
 }
 

@@ -37,7 +37,8 @@ func (m *Mirror) compare(ctx context.Context, conn driver.Conn) error {
 	if err != nil {
 		cluster = "" // not every user may read it; comparisons still run by time
 	}
-	due, err := m.queries.ComparisonDue(ctx, store.ComparisonDueParams{Seconds: compareEvery.Seconds(), Cluster: cluster, Copy: m.copy})
+	due, err := m.queries.ComparisonDue(ctx, store.ComparisonDueParams{Seconds: compareEvery.Seconds(),
+		Cluster: cluster, Copy: m.copy})
 	if err != nil || !due {
 		return wrap(err, "look whether copies are to be compared")
 	}
@@ -49,7 +50,8 @@ func (m *Mirror) compare(ctx context.Context, conn driver.Conn) error {
 				return err
 			}
 		}
-		return wrap(q.EndComparison(ctx, store.EndComparisonParams{Cluster: cluster, Copy: m.copy}), "note that copies are compared")
+		return wrap(q.EndComparison(ctx, store.EndComparisonParams{Cluster: cluster, Copy: m.copy}),
+			"note that copies are compared")
 	})
 	return err
 }
@@ -65,7 +67,8 @@ func (m *Mirror) compareEntity(ctx context.Context, q *store.Queries, conn drive
 		return err
 	}
 	m.differences.Add(float64(len(buckets)))
-	m.log.Warn("copies in ClickHouse differ from Postgres and are copied again", "table", e.table, "buckets", len(buckets), "rows", noted)
+	m.log.Warn("copies in ClickHouse differ from Postgres and are copied again", "table", e.table, "buckets",
+		len(buckets), "rows", noted)
 	return nil
 }
 
@@ -75,7 +78,8 @@ func (m *Mirror) compareEntity(ctx context.Context, q *store.Queries, conn drive
 //
 // A replica may sum up Postgres' rows: it has what was committed before, with the changes that are
 // not copied yet.
-func (e entity) differing(ctx context.Context, pool *postgres.Pool, number int32, conn driver.Conn) (buckets []string, err error) {
+func (e entity) differing(ctx context.Context, pool *postgres.Pool, number int32,
+	conn driver.Conn) (buckets []string, err error) {
 	var rows []store.EntityBucketsRow
 	if err := pool.Snapshot(ctx, func(tx pgx.Tx) (err error) {
 		rows, err = store.New(tx).EntityBuckets(ctx, store.EntityBucketsParams{Entity: e.table, Copy: number})
@@ -101,8 +105,9 @@ func (e entity) differing(ctx context.Context, pool *postgres.Pool, number int32
 
 // copied returns the content of each bucket in ClickHouse.
 func (e entity) copied(ctx context.Context, conn driver.Conn) (map[string]content, error) {
-	rows, err := conn.Query(ctx, "SELECT right(toString(id), 3), toInt64(count()), toString(sum(reinterpretAsUInt64(reverse(substring(MD5("+
-		e.clickhouseText()+"), 1, 5))))) FROM lodestone."+e.table+" FINAL WHERE deleted = 0 GROUP BY 1")
+	rows, err := conn.Query(ctx,
+		"SELECT right(toString(id), 3), toInt64(count()), toString(sum(reinterpretAsUInt64(reverse(substring(MD5("+
+			e.clickhouseText()+"), 1, 5))))) FROM lodestone."+e.table+" FINAL WHERE deleted = 0 GROUP BY 1")
 	if err != nil {
 		return nil, fmt.Errorf("sum up copies of %s: %w", e.table, err)
 	}
@@ -122,12 +127,14 @@ func (e entity) copied(ctx context.Context, conn driver.Conn) (map[string]conten
 }
 
 // noteBuckets notes every id of the buckets, of either side, and returns the number of notes.
-func (e entity) noteBuckets(ctx context.Context, q *store.Queries, number int32, conn driver.Conn, buckets []string) (notes int64, err error) {
+func (e entity) noteBuckets(ctx context.Context, q *store.Queries, number int32, conn driver.Conn,
+	buckets []string) (notes int64, err error) {
 	notes, err = q.NoteBuckets(ctx, store.NoteBucketsParams{Copy: number, Entity: e.table, Buckets: buckets})
 	if err != nil {
 		return 0, fmt.Errorf("note %s to copy again: %w", e.table, err)
 	}
-	rows, err := conn.Query(ctx, "SELECT id FROM lodestone."+e.table+" FINAL WHERE deleted = 0 AND has({buckets:Array(String)}, right(toString(id), 3))",
+	rows, err := conn.Query(ctx, "SELECT id FROM lodestone."+e.table+
+		" FINAL WHERE deleted = 0 AND has({buckets:Array(String)}, right(toString(id), 3))",
 		native.Named("buckets", "['"+strings.Join(buckets, "','")+"']"))
 	if err != nil {
 		return notes, fmt.Errorf("list copies of %s: %w", e.table, err)

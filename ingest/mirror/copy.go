@@ -30,7 +30,8 @@ const sources = "utm_source, utm_medium, utm_campaign, utm_content, utm_term, re
 
 func entities() []entity {
 	return []entity{
-		{"lead_magnets", "id, account_id, title, description, is_active, file_version, page_count, created_at, updated_at", leadMagnets},
+		{"lead_magnets", "id, account_id, title, description, is_active, file_version, page_count, created_at, updated_at",
+			leadMagnets},
 		{"generic_links", "id, account_id, lead_magnet_id, slug, title, active, require_verification, submission_count, created_at, updated_at", genericLinks},
 		{"access_links", "id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_domain, person_id, source, " + sources +
 			", max_views, expires_at, is_active, created_at, updated_at", accessLinks},
@@ -42,7 +43,8 @@ func entities() []entity {
 func leadMagnets(ctx context.Context, q *store.Queries, ids []uuid.UUID) (rows [][]any, err error) {
 	found, err := q.CopyOfLeadMagnets(ctx, ids)
 	for _, r := range found {
-		rows = append(rows, []any{r.ID, r.AccountID, r.Title, r.Description, r.IsActive, r.FileVersion, r.PageCount, r.CreatedAt.UTC(), r.UpdatedAt.UTC()})
+		rows = append(rows, []any{r.ID, r.AccountID, r.Title, r.Description, r.IsActive, r.FileVersion, r.PageCount,
+			r.CreatedAt.UTC(), r.UpdatedAt.UTC()})
 	}
 	return rows, err
 }
@@ -51,7 +53,8 @@ func genericLinks(ctx context.Context, q *store.Queries, ids []uuid.UUID) (rows 
 	found, err := q.CopyOfGenericLinks(ctx, ids)
 	for _, r := range found {
 		rows = append(rows, []any{
-			r.ID, r.AccountID, r.LeadMagnetID, r.Slug, r.Title, r.Active, r.RequireVerification, r.SubmissionCount, r.CreatedAt.UTC(), r.UpdatedAt.UTC(),
+			r.ID, r.AccountID, r.LeadMagnetID, r.Slug, r.Title, r.Active, r.RequireVerification, r.SubmissionCount,
+			r.CreatedAt.UTC(), r.UpdatedAt.UTC(),
 		})
 	}
 	return rows, err
@@ -73,7 +76,8 @@ func submissions(ctx context.Context, q *store.Queries, ids []uuid.UUID) (rows [
 	found, err := q.CopyOfSubmissions(ctx, ids)
 	for _, r := range found {
 		rows = append(rows, []any{
-			r.ID, r.AccountID, r.LeadMagnetID, r.GenericLinkID, r.Email, r.EmailDomain, r.PersonID, r.VerificationRequired, r.Verified,
+			r.ID, r.AccountID, r.LeadMagnetID, r.GenericLinkID, r.Email, r.EmailDomain, r.PersonID,
+			r.VerificationRequired, r.Verified,
 			r.UtmSource, r.UtmMedium, r.UtmCampaign, r.UtmContent, r.UtmTerm, r.Referrer,
 			r.SubmittedAt.UTC(), inUTC(r.VerifiedAt), inUTC(r.ConsentedAt),
 		})
@@ -90,7 +94,8 @@ func inUTC(t *time.Time) *time.Time {
 
 // copyVersions stores the page counts of all versions of lead magnets. They are never removed:
 // events of a deleted lead magnet stay, and with them the question who finished it.
-func copyVersions(ctx context.Context, q *store.Queries, conn driver.Conn, magnets map[uuid.UUID]bool, version uint64) error {
+func copyVersions(ctx context.Context, q *store.Queries, conn driver.Conn,
+	magnets map[uuid.UUID]bool, version uint64) error {
 	counts, err := q.PageCounts(ctx, slices.Collect(maps.Keys(magnets)))
 	if err != nil {
 		return fmt.Errorf("read page counts: %w", err)
@@ -99,7 +104,8 @@ func copyVersions(ctx context.Context, q *store.Queries, conn driver.Conn, magne
 		return nil
 	}
 	ctx = native.Context(ctx, native.WithSettings(native.Settings{"async_insert": 0}))
-	batch, err := conn.PrepareBatch(ctx, "INSERT INTO lodestone.magnet_versions (account_id, lead_magnet_id, magnet_version, page_count, version)")
+	batch, err := conn.PrepareBatch(ctx,
+		"INSERT INTO lodestone.magnet_versions (account_id, lead_magnet_id, magnet_version, page_count, version)")
 	if err != nil {
 		return fmt.Errorf("copy page counts: %w", err)
 	}
@@ -156,7 +162,8 @@ func (m *Mirror) copyBatch(ctx context.Context, conn driver.Conn) (changes int, 
 }
 
 // readChanges returns the oldest changes, and the ids that they name, each once.
-func readChanges(ctx context.Context, q *store.Queries, number int32) (numbers []int64, ids map[string]map[uuid.UUID]bool, err error) {
+func readChanges(ctx context.Context, q *store.Queries, number int32) (numbers []int64,
+	ids map[string]map[uuid.UUID]bool, err error) {
 	changes, err := q.EntityChanges(ctx, store.EntityChangesParams{Copy: number, MaxChanges: batchChanges})
 	if err != nil {
 		return nil, nil, fmt.Errorf("read changes: %w", err)
@@ -173,7 +180,8 @@ func readChanges(ctx context.Context, q *store.Queries, number int32) (numbers [
 }
 
 // copy stores the current state of the ids, and removes those that no longer exist from it.
-func (e entity) copy(ctx context.Context, q *store.Queries, conn driver.Conn, ids map[uuid.UUID]bool, version uint64) error {
+func (e entity) copy(ctx context.Context, q *store.Queries, conn driver.Conn,
+	ids map[uuid.UUID]bool, version uint64) error {
 	rows, err := e.read(ctx, q, slices.Collect(maps.Keys(ids)))
 	if err != nil {
 		return fmt.Errorf("read %s: %w", e.table, err)
@@ -205,13 +213,15 @@ func (e entity) remove(ctx context.Context, conn driver.Conn, ids map[uuid.UUID]
 	}
 	return wrap(conn.Exec(ctx, "INSERT INTO lodestone."+e.table+" (account_id, id, version, deleted) "+
 		"SELECT DISTINCT account_id, id, {version:UInt64}, 1 FROM lodestone."+e.table+" WHERE id IN {ids:Array(UUID)}",
-		native.Named("version", strconv.FormatUint(version, 10)), native.Named("ids", clickhouse.UUIDs(slices.Collect(maps.Keys(ids))))),
+		native.Named("version", strconv.FormatUint(version, 10)),
+		native.Named("ids", clickhouse.UUIDs(slices.Collect(maps.Keys(ids))))),
 		"remove copies of "+e.table)
 }
 
 // locked runs fn in a transaction during which no other mirror works. If another one is working it
 // does nothing and returns false.
-func (m *Mirror) locked(ctx context.Context, limit time.Duration, fn func(ctx context.Context, tx pgx.Tx) error) (mine bool, err error) {
+func (m *Mirror) locked(ctx context.Context, limit time.Duration,
+	fn func(ctx context.Context, tx pgx.Tx) error) (mine bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	err = m.pool.Transaction(ctx, func(tx pgx.Tx) error {

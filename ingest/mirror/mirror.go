@@ -85,12 +85,17 @@ type Deps struct {
 // New returns the mirror's service.
 func New(c Config, d Deps) *Mirror {
 	m := &Mirror{
-		cfg: c, store: d.ClickHouse, copy: d.ClickHouse.Number(), pool: d.Postgres, queries: store.New(d.Postgres.Unscoped()), log: d.Log,
-		rows:   prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_mirror_rows_total", Help: "States of lead magnets and links copied to ClickHouse."}),
-		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_mirror_errors_total", Help: "Attempts to copy lead magnets and links that failed and were repeated."}),
-		lag:    prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_mirror_lag_seconds", Help: "Age of the oldest change of a lead magnet or link that ClickHouse lacks, at the last look."}),
+		cfg: c, store: d.ClickHouse, copy: d.ClickHouse.Number(), pool: d.Postgres,
+		queries: store.New(d.Postgres.Unscoped()), log: d.Log,
+		rows: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_mirror_rows_total",
+			Help: "States of lead magnets and links copied to ClickHouse."}),
+		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_mirror_errors_total",
+			Help: "Attempts to copy lead magnets and links that failed and were repeated."}),
+		lag: prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_mirror_lag_seconds",
+			Help: "Age of the oldest change of a lead magnet or link that ClickHouse lacks, at the last look."}),
 	}
-	m.differences = prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_mirror_differences_total", Help: "Groups of copies in ClickHouse that differed from Postgres and were copied again."})
+	m.differences = prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_mirror_differences_total",
+		Help: "Groups of copies in ClickHouse that differed from Postgres and were copied again."})
 	d.Registerer.MustRegister(m.rows, m.errors, m.lag, m.differences)
 	m.Loop = service.NewLoop("mirror", m.run)
 	return m
@@ -166,7 +171,8 @@ func (m *Mirror) prepare(ctx context.Context, conn driver.Conn) (mine bool, err 
 				if rows > 0 {
 					return nil
 				}
-				return wrap(store.New(tx).NoteAllEntities(ctx, store.NoteAllEntitiesParams{Copy: m.copy, Entity: e.table}), "note all "+e.table)
+				return wrap(store.New(tx).NoteAllEntities(ctx, store.NoteAllEntitiesParams{Copy: m.copy, Entity: e.table}),
+					"note all "+e.table)
 			})
 			if err != nil {
 				return err

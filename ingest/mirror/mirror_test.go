@@ -39,7 +39,8 @@ func newRig(t *testing.T) *rig {
 
 func newRigOn(t *testing.T, store clickhouse.Config) *rig {
 	t.Helper()
-	r := &rig{t: t, store: store, conn: enginetest.Open(t, store), pool: enginetest.MigratedPostgres(t), account: uuid.New()}
+	r := &rig{t: t, store: store, conn: enginetest.Open(t, store),
+		pool: enginetest.MigratedPostgres(t), account: uuid.New()}
 	r.exec("INSERT INTO accounts (id, name, plan) VALUES ($1, 'a', 'team')", r.account)
 	return r
 }
@@ -53,7 +54,9 @@ func (r *rig) exec(sql string, args ...any) {
 // start starts a mirror and returns what stops it.
 func (r *rig) start(emails bool) (stop func()) {
 	r.t.Helper()
-	m := mirror.New(mirror.Config{Interval: 100 * time.Millisecond, Emails: emails}, mirror.Deps{ClickHouse: r.store, Postgres: r.pool, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
+	m := mirror.New(mirror.Config{Interval: 100 * time.Millisecond, Emails: emails},
+		mirror.Deps{ClickHouse: r.store, Postgres: r.pool, Log: slog.New(slog.DiscardHandler),
+			Registerer: prometheus.NewRegistry()})
 	require.NoError(r.t, m.Start(r.t.Context()))
 	stop = func() { require.NoError(r.t, m.Stop(context.Background())) }
 	r.t.Cleanup(stop)
@@ -93,7 +96,8 @@ func TestEveryCopyOfTheEventsIsMirrored(t *testing.T) {
 	other.store = enginetest.NewCopy(t, 2)
 	other.conn = enginetest.Open(t, other.store)
 	magnet := uuid.New()
-	r.exec("INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'one')", magnet, r.account) // before the copy is on record
+	// before the copy is on record
+	r.exec("INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'one')", magnet, r.account)
 	r.exec("SELECT add_copy(2)")
 	r.start(false)
 	stop := other.start(false)
@@ -117,7 +121,8 @@ func TestCopiesFollow(t *testing.T) {
 	require.NoError(t, r.pool.Account(t.Context(), r.account, func(tx pgx.Tx) error {
 		for _, sql := range []string{
 			fmt.Sprintf("INSERT INTO lead_magnets (id, account_id, title) VALUES ('%s', '%s', 'Guide')", magnet, r.account),
-			fmt.Sprintf("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ('%s', '%s', '%s', 'one')", link, r.account, magnet),
+			fmt.Sprintf("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ('%s', '%s', '%s', 'one')",
+				link, r.account, magnet),
 			fmt.Sprintf("INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, email, email_key, token_hash, token_sealed, token_key, source) VALUES ('%s', '%s', '%s', '%s', 'Ada@example.com', 'ada@example.com', sha256('t'::bytea), '', 0, 'form')", personal, r.account, magnet, link),
 		} {
 			if _, err := tx.Exec(t.Context(), sql); err != nil {
@@ -210,7 +215,8 @@ func TestNothingIsForgottenWhileClickHouseIsAway(t *testing.T) {
 	require.NoError(t, err)
 	r := newRigOn(t, store)
 	metrics := prometheus.NewRegistry()
-	m := mirror.New(mirror.Config{Interval: 100 * time.Millisecond}, mirror.Deps{ClickHouse: r.store, Postgres: r.pool, Log: slog.New(slog.DiscardHandler), Registerer: metrics})
+	m := mirror.New(mirror.Config{Interval: 100 * time.Millisecond}, mirror.Deps{ClickHouse: r.store, Postgres: r.pool,
+		Log: slog.New(slog.DiscardHandler), Registerer: metrics})
 	enginetest.Run(t, m)
 	magnet := uuid.New()
 	r.exec("INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'before')", magnet, r.account)
@@ -224,7 +230,8 @@ func TestNothingIsForgottenWhileClickHouseIsAway(t *testing.T) {
 	enginetest.Run(t, server)
 	require.Equal(t, r.store.URL, server.URL())
 	r.await("meanwhile/0/0", magnets)
-	require.Eventually(t, func() bool { return value(t, metrics, "lodestone_mirror_lag_seconds") == 0 }, waitLimit, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return value(t, metrics, "lodestone_mirror_lag_seconds") == 0 },
+		waitLimit, 20*time.Millisecond)
 }
 
 func value(t *testing.T, metrics *prometheus.Registry, name string) float64 {
@@ -243,7 +250,8 @@ func value(t *testing.T, metrics *prometheus.Registry, name string) float64 {
 // long.
 func TestIntervalLeavesHalfAMinuteForTheCopy(t *testing.T) {
 	t.Parallel()
-	for interval, fits := range map[time.Duration]bool{5 * time.Second: true, 30 * time.Second: true, 30*time.Second + 1: false, time.Minute: false, 0: false} {
+	for interval, fits := range map[time.Duration]bool{5 * time.Second: true, 30 * time.Second: true,
+		30*time.Second + 1: false, time.Minute: false, 0: false} {
 		err := mirror.Config{Interval: interval}.Validate()
 		require.Equal(t, fits, err == nil, "%s: %v", interval, err)
 	}
@@ -258,13 +266,15 @@ func TestCopiesFollowARestoredDatabase(t *testing.T) {
 		r.exec("INSERT INTO lead_magnets (id, account_id, title, description, is_active) VALUES ($1, $2, $3, 'ü – \"text\"', false)", id, r.account, title)
 	}
 	link := uuid.New()
-	r.exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, 'one')", link, r.account, stored)
+	r.exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, 'one')", link, r.account,
+		stored)
 	for i, magnet := range []uuid.UUID{stored, lost} {
 		r.exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, email, email_key, token_hash, token_sealed, token_key, expires_at, max_views)
 			VALUES ($1, $2, $3, $4, 'ada@example.com', 'ada@example.com', sha256($5::text::bytea), '', 0, now() + interval '1 hour', 3)`, uuid.New(), r.account, magnet, link, fmt.Sprint(i))
 	}
 	metrics := prometheus.NewRegistry()
-	m := mirror.New(mirror.Config{Interval: 100 * time.Millisecond, Emails: true}, mirror.Deps{ClickHouse: r.store, Postgres: r.pool, Log: slog.New(slog.DiscardHandler), Registerer: metrics})
+	m := mirror.New(mirror.Config{Interval: 100 * time.Millisecond, Emails: true},
+		mirror.Deps{ClickHouse: r.store, Postgres: r.pool, Log: slog.New(slog.DiscardHandler), Registerer: metrics})
 	enginetest.Run(t, m)
 	titles := "SELECT arrayStringConcat(arraySort(groupArray(title)), ' ') FROM analytics.lead_magnets"
 	addresses := "SELECT toString(count(email)) FROM analytics.access_links"
@@ -279,7 +289,8 @@ func TestCopiesFollowARestoredDatabase(t *testing.T) {
 		r.exec("UPDATE copies SET compared_at = '-infinity'")
 		require.Eventually(t, func() bool {
 			var compared bool
-			err := r.pool.Unscoped().QueryRow(t.Context(), "SELECT compared_at > '-infinity' AND NOT EXISTS (SELECT FROM entity_changes) FROM copies").Scan(&compared)
+			err := r.pool.Unscoped().QueryRow(t.Context(),
+				"SELECT compared_at > '-infinity' AND NOT EXISTS (SELECT FROM entity_changes) FROM copies").Scan(&compared)
 			return err == nil && compared
 		}, waitLimit, 20*time.Millisecond)
 	}

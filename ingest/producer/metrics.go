@@ -19,7 +19,8 @@ func newMetrics(r prometheus.Registerer, records, bytes *atomic.Int64) (metrics,
 		Help: "Records that were not acknowledged: refused because too many waited (full), or given up (unacknowledged).",
 	}, []string{"reason"})
 	gauge := func(name, help string, v *atomic.Int64) prometheus.Collector {
-		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return float64(v.Load()) })
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help},
+			func() float64 { return float64(v.Load()) })
 	}
 	err := errors.Join(
 		r.Register(failures),

@@ -86,7 +86,8 @@ func New(c Config, d Deps) (*Producer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make Kafka producer: %w", err)
 	}
-	p := &Producer{config: c, deps: d, client: client, failed: make(chan error), counts: counts, ids: map[string]uuid.UUID{}, unread: func() {}}
+	p := &Producer{config: c, deps: d, client: client, failed: make(chan error), counts: counts,
+		ids: map[string]uuid.UUID{}, unread: func() {}}
 	p.coalescer.flush, p.calls.New, p.batches.New = p.flush, p.newPending, p.newPending
 	if p.metrics, err = newMetrics(d.Registerer, &p.records, &p.bytes); err != nil {
 		client.Close()

@@ -252,7 +252,8 @@ func TestWhatIsNeverAnsweredHoldsNoOneUp(t *testing.T) {
 	cluster := newCluster(t, topic, "other")
 	p := newProducer(t, settings(), cluster.ListenAddrs(), topic, "other")
 	start(t, p)
-	fault := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: "other", Err: kerr.NotEnoughReplicas, Count: -1})
+	fault := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: "other",
+		Err: kerr.NotEnoughReplicas, Count: -1})
 	ctx, cancel := context.WithCancel(context.Background())
 	stuck := make(chan error, 1)
 	go func() {

@@ -42,7 +42,8 @@ func (f *failures) note(err error) {
 // Ready reports whether Kafka takes records: it answers, each topic has a partition with a leader,
 // and not all of the last writes failed.
 func (p *Producer) Ready(ctx context.Context) error {
-	if n := p.failures.count.Load(); n >= failuresInARow && time.Since(time.Unix(0, p.failures.last.Load())) < failuresLast {
+	if n := p.failures.count.Load(); n >= failuresInARow &&
+		time.Since(time.Unix(0, p.failures.last.Load())) < failuresLast {
 		return fmt.Errorf("the last %d writes were not acknowledged", n)
 	}
 	ctx, cancel := context.WithTimeout(ctx, readyTry)

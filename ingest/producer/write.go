@@ -212,7 +212,8 @@ func (w *pendingWrite) settled(r *kgo.Record, err error) {
 	if expired(err) && w.ctx.Err() == nil {
 		// A record before it in the same partition ran out of time, and the client then fails all records
 		// that wait behind. This one has time left; it was not in flight, so this is no repeat.
-		w.producer.client.TryProduce(w.ctx, &kgo.Record{Topic: r.Topic, Key: r.Key, Value: r.Value, Headers: r.Headers}, w.promise)
+		w.producer.client.TryProduce(w.ctx, &kgo.Record{Topic: r.Topic, Key: r.Key, Value: r.Value, Headers: r.Headers},
+			w.promise)
 		return
 	}
 	w.producer.records.Add(-1)

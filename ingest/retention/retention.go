@@ -88,10 +88,14 @@ type Deps struct {
 func New(c Config, d Deps) *Job {
 	job := &Job{
 		cfg: c, kafka: d.Kafka, store: d.ClickHouse, pool: d.Postgres, log: d.Log, rangeRows: rangeRows,
-		dropped: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_retention_months_total", Help: "Months of events and link views that were deleted for their age."}),
-		waiting: prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_retention_waiting_months", Help: "Months that are due, but whose records Kafka still has."}),
-		differs: prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_retention_setting_differs", Help: "1 if this process has another --retention-months than the one on record, which holds."}),
-		errors:  prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_retention_errors_total", Help: "Attempts to delete old months that failed and are repeated."}),
+		dropped: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_retention_months_total",
+			Help: "Months of events and link views that were deleted for their age."}),
+		waiting: prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_retention_waiting_months",
+			Help: "Months that are due, but whose records Kafka still has."}),
+		differs: prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_retention_setting_differs",
+			Help: "1 if this process has another --retention-months than the one on record, which holds."}),
+		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_retention_errors_total",
+			Help: "Attempts to delete old months that failed and are repeated."}),
 	}
 	d.Registerer.MustRegister(job.dropped, job.waiting, job.differs, job.errors)
 	job.Loop = service.NewLoop("retention", job.run)
@@ -147,7 +151,8 @@ func (j *Job) Expire(ctx context.Context) (result Result, err error) {
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	// Each shard has steps of its own: views that left with its rows are stored beside them.
-	err = clickhouse.EachShard(conn, func(shard driver.Conn) error { return j.expire(ctx, client, conn, shard, s, &result) })
+	err = clickhouse.EachShard(conn,
+		func(shard driver.Conn) error { return j.expire(ctx, client, conn, shard, s, &result) })
 	if err != nil {
 		return result, err
 	}

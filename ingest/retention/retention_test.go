@@ -47,7 +47,8 @@ func newRigOn(t *testing.T, c enginetest.StackConfig) *rig {
 	t.Helper()
 	r := &rig{Stack: enginetest.NewStack(t, c), t: t, generic: uuid.New(), began: time.Now().UTC()}
 	r.account, r.magnet = r.Magnet()
-	r.Exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)", r.generic, r.account, r.magnet, uuid.NewString())
+	r.Exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)", r.generic,
+		r.account, r.magnet, uuid.NewString())
 	r.link = r.Link(r.account, r.magnet, nil)
 	return r
 }
@@ -65,10 +66,12 @@ func (r *rig) read(session uuid.UUID, at time.Time) { r.readFrom(0, session, at)
 func (r *rig) readFrom(partition int32, session uuid.UUID, at time.Time) {
 	r.t.Helper()
 	e := event.Event{
-		AccountID: r.account, LeadMagnetID: r.magnet, AccessLinkID: r.link, SessionID: session, EventID: uuid.New(), Type: event.PageViewed,
+		AccountID: r.account, LeadMagnetID: r.magnet, AccessLinkID: r.link, SessionID: session,
+		EventID: uuid.New(), Type: event.PageViewed,
 		CreatedAt: at.UnixMilli(), ReceivedAt: at.UnixMilli(),
 	}
-	require.NoError(r.t, r.Client.ProduceSync(r.t.Context(), &kgo.Record{Topic: event.Topic, Partition: partition, Value: e.Append(nil)}).FirstErr())
+	require.NoError(r.t, r.Client.ProduceSync(r.t.Context(), &kgo.Record{Topic: event.Topic, Partition: partition,
+		Value: e.Append(nil)}).FirstErr())
 }
 
 // land produces a view of the landing page.
@@ -77,10 +80,12 @@ func (r *rig) land(at time.Time) { r.landFrom(0, "", at) }
 func (r *rig) landFrom(partition int32, agent string, at time.Time) {
 	r.t.Helper()
 	v := event.LinkView{
-		AccountID: r.account, LeadMagnetID: r.magnet, GenericLinkID: r.generic, EventID: uuid.New(), CreatedAt: at.UnixMilli(), ReceivedAt: at.UnixMilli(),
+		AccountID: r.account, LeadMagnetID: r.magnet, GenericLinkID: r.generic, EventID: uuid.New(),
+		CreatedAt: at.UnixMilli(), ReceivedAt: at.UnixMilli(),
 		UserAgent: []byte(agent),
 	}
-	require.NoError(r.t, r.Client.ProduceSync(r.t.Context(), &kgo.Record{Topic: event.LinkViewTopic, Partition: partition, Value: v.Append(nil)}).FirstErr())
+	require.NoError(r.t, r.Client.ProduceSync(r.t.Context(), &kgo.Record{Topic: event.LinkViewTopic, Partition: partition,
+		Value: v.Append(nil)}).FirstErr())
 }
 
 // consume runs consumer and counters until they have everything.
@@ -88,7 +93,8 @@ func (r *rig) consume() {
 	r.t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	c := consumertest.New(r.t, r.Stack)
-	n := counter.New(counter.Config{Interval: 100 * time.Millisecond}, counter.Deps{Group: "g", Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: log, Registerer: prometheus.NewRegistry()})
+	n := counter.New(counter.Config{Interval: 100 * time.Millisecond}, counter.Deps{Group: "g", Kafka: r.Kafka,
+		ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: log, Registerer: prometheus.NewRegistry()})
 	require.NoError(r.t, c.Start(r.t.Context()))
 	require.NoError(r.t, n.Start(r.t.Context()))
 	require.Eventually(r.t, func() bool { return r.behind() == 0 }, waitLimit, 100*time.Millisecond)
@@ -148,7 +154,8 @@ func (r *rig) keep(months int) {
 }
 
 func (r *rig) job(flag int) *retention.Job {
-	return retention.New(retention.Config{Months: flag}, retention.Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
+	return retention.New(retention.Config{Months: flag}, retention.Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse,
+		Postgres: r.Postgres, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
 }
 
 func (r *rig) rows(table string) (n uint64) {
@@ -162,9 +169,11 @@ func (r *rig) requireViews(views int64, first, last time.Time, landed int64) {
 	r.t.Helper()
 	var n, generic int64
 	var since, until time.Time
-	require.NoError(r.t, r.Postgres.Unscoped().QueryRow(r.t.Context(), "SELECT view_count, first_viewed_at, last_viewed_at FROM counted_access_links WHERE id = $1", r.link).
+	require.NoError(r.t, r.Postgres.Unscoped().QueryRow(r.t.Context(),
+		"SELECT view_count, first_viewed_at, last_viewed_at FROM counted_access_links WHERE id = $1", r.link).
 		Scan(&n, &since, &until))
-	require.NoError(r.t, r.Postgres.Unscoped().QueryRow(r.t.Context(), "SELECT view_count FROM counted_generic_links WHERE id = $1", r.generic).Scan(&generic))
+	require.NoError(r.t, r.Postgres.Unscoped().QueryRow(r.t.Context(),
+		"SELECT view_count FROM counted_generic_links WHERE id = $1", r.generic).Scan(&generic))
 	require.Equal(r.t, []int64{views, landed}, []int64{n, generic})
 	require.Equal(r.t, []time.Time{first, last}, []time.Time{since.UTC(), until.UTC()})
 }
@@ -173,7 +182,8 @@ func (r *rig) requireViews(views int64, first, last time.Time, landed int64) {
 func (r *rig) requireVerified() {
 	r.t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	v := &verify.Verifier{Client: r.Client, Options: r.Kafka.Options(log), Conn: r.Conn, Pool: r.Postgres, Copy: r.ClickHouse.Number(), Group: r.ClickHouse.Group("g"), Settle: 10 * time.Millisecond, Log: log}
+	v := &verify.Verifier{Client: r.Client, Options: r.Kafka.Options(log), Conn: r.Conn, Pool: r.Postgres,
+		Copy: r.ClickHouse.Number(), Group: r.ClickHouse.Group("g"), Settle: 10 * time.Millisecond, Log: log}
 	report, err := v.Run(r.t.Context(), verify.Span{})
 	require.NoError(r.t, err)
 	require.Empty(r.t, report.Differences)
@@ -242,7 +252,8 @@ func TestMonthsLeaveEachCopy(t *testing.T) {
 	r.consume()
 	c := consumertest.New(t, other.Stack)
 	require.NoError(t, c.Start(t.Context()))
-	require.Eventually(t, func() bool { return other.rows("events") == 2 && other.rows("link_views") == 1 }, waitLimit, 100*time.Millisecond)
+	require.Eventually(t, func() bool { return other.rows("events") == 2 && other.rows("link_views") == 1 },
+		waitLimit, 100*time.Millisecond)
 	require.NoError(t, c.Stop(context.Background()))
 	r.kafkaForgets()
 	for _, of := range []*rig{r, &other} {
@@ -266,11 +277,13 @@ func TestAStepThatWasCutOff(t *testing.T) {
 			r.read(uuid.New(), r.month(5))
 			r.consume()
 			var before int64
-			require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(), "SELECT view_count FROM counted_access_links WHERE id = $1", r.link).Scan(&before))
+			require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(),
+				"SELECT view_count FROM counted_access_links WHERE id = $1", r.link).Scan(&before))
 			r.kafkaForgets()
 			// Killed when the views were written down, before the month was dropped.
 			r.native("INSERT INTO lodestone.expired_views SELECT {account:UUID}, {link:UUID}, step + 1, 1, {at:DateTime64(3)}, {at:DateTime64(3)} FROM (SELECT max(step) AS step FROM lodestone.retention_steps)")
-			r.native("INSERT INTO lodestone.retention_steps (step, month, phase) SELECT step + 1, {month:UInt32}, '" + phase + "' FROM (SELECT max(step) AS step FROM lodestone.retention_steps)")
+			r.native("INSERT INTO lodestone.retention_steps (step, month, phase) SELECT step + 1, {month:UInt32}, '" + phase +
+				"' FROM (SELECT max(step) AS step FROM lodestone.retention_steps)")
 
 			r.read(uuid.New(), r.month(0))
 			r.consume()
@@ -350,7 +363,8 @@ func TestALargeMonthIsWrittenDownInParts(t *testing.T) {
 
 	// The sessions of the month leave when the counters have what was stored before.
 	left := func() (n int) {
-		require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(), "SELECT count(*) FROM counted_sessions WHERE month = $1", r.yyyymm(5)).Scan(&n))
+		require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(),
+			"SELECT count(*) FROM counted_sessions WHERE month = $1", r.yyyymm(5)).Scan(&n))
 		return n
 	}
 	r.Exec("INSERT INTO counted_sessions SELECT id, gen_random_uuid(), $1 FROM access_link_counts", r.yyyymm(5))
@@ -364,7 +378,8 @@ func TestALargeMonthIsWrittenDownInParts(t *testing.T) {
 func (r *rig) native(query string) {
 	r.t.Helper()
 	ctx := native.Context(r.t.Context(), native.WithParameters(native.Parameters{
-		"account": r.account.String(), "link": r.link.String(), "month": r.month(5).Format("200601"), "at": r.month(5).Format("2006-01-02 15:04:05"),
+		"account": r.account.String(), "link": r.link.String(), "month": r.month(5).Format("200601"),
+		"at": r.month(5).Format("2006-01-02 15:04:05"),
 	}))
 	require.NoError(r.t, r.Conn.Exec(ctx, query))
 }

@@ -103,7 +103,8 @@ func (s Setting) write(ctx context.Context, tx pgx.Tx) error {
 
 // recordFirst stores the first value, if there is none. It deletes nothing before Delay either.
 func recordFirst(ctx context.Context, tx pgx.Tx, months int) error {
-	if err := store.New(tx).AddRetention(ctx, store.AddRetentionParams{Months: int32(months), DelaySeconds: Delay.Seconds()}); err != nil {
+	if err := store.New(tx).AddRetention(ctx, store.AddRetentionParams{Months: int32(months),
+		DelaySeconds: Delay.Seconds()}); err != nil {
 		return fmt.Errorf("record the retention: %w", err)
 	}
 	return nil
@@ -128,11 +129,13 @@ func (j *Job) setting(ctx context.Context) (s Setting, err error) {
 	// The default does not count as a wish: processes without a setting of their own have it.
 	differs := j.cfg.Months != 0 && j.cfg.Months != s.Months && j.cfg.Months != s.NextMonths
 	if differs && !j.warned {
-		j.log.Warn("--retention-months differs from the retention on record, which holds", "given_months", j.cfg.Months, "recorded_months", s.Months,
+		j.log.Warn("--retention-months differs from the retention on record, which holds", "given_months", j.cfg.Months,
+			"recorded_months", s.Months,
 			"remedy", fmt.Sprintf("`lodestone retention set %d`, or leave the setting out", j.cfg.Months))
 	}
 	if s.NextMonths > 0 && !j.warned {
-		j.log.Warn("a shorter retention is going to take effect, and to delete events", "next_months", s.NextMonths, "takes_effect_at", s.NextAt,
+		j.log.Warn("a shorter retention is going to take effect, and to delete events", "next_months", s.NextMonths,
+			"takes_effect_at", s.NextAt,
 			"cancel", fmt.Sprintf("`lodestone retention set %d`", s.Months))
 	}
 	j.warned = differs || s.NextMonths > 0

@@ -23,8 +23,10 @@ func TestViewsThatAreOnTwoShardsLeaveOnce(t *testing.T) {
 	for _, topic := range []string{event.Topic, event.LinkViewTopic} {
 		id, _, err := kafka.Topic(t.Context(), r.Client, topic)
 		require.NoError(t, err)
-		r.Exec("INSERT INTO partition_placements (topic_id, partition, topic, shard) VALUES ($1, 0, $2, 1), ($1, 1, $2, 2)", id, topic)
-		r.Exec("INSERT INTO partition_placements (topic_id, partition, topic, shard) VALUES ($1, 0, $2, 1)", uuid.New(), topic)
+		r.Exec("INSERT INTO partition_placements (topic_id, partition, topic, shard) VALUES ($1, 0, $2, 1), ($1, 1, $2, 2)",
+			id, topic)
+		r.Exec("INSERT INTO partition_placements (topic_id, partition, topic, shard) VALUES ($1, 0, $2, 1)", uuid.New(),
+			topic)
 	}
 	same, later, earlier, one := uuid.New(), uuid.New(), uuid.New(), uuid.New()
 	r.readFrom(0, same, r.month(5)) // one month, two shards
@@ -67,11 +69,14 @@ func TestMonthsAreDroppedOnEveryShard(t *testing.T) {
 	r := newRigOn(t, enginetest.StackConfig{Partitions: 1, Shards: shards})
 	id, _, err := kafka.Topic(t.Context(), r.Client, event.LinkViewTopic)
 	require.NoError(t, err)
-	r.Exec("INSERT INTO partition_placements (topic_id, partition, topic, shard) VALUES ($1, 0, $2, 2)", id, event.LinkViewTopic)
+	r.Exec("INSERT INTO partition_placements (topic_id, partition, topic, shard) VALUES ($1, 0, $2, 2)", id,
+		event.LinkViewTopic)
 	countersStay(t, r)
 	for i, left := range []struct{ events, views uint64 }{{3, 0}, {0, 2}} {
 		var n struct{ events, views uint64 }
-		require.NoError(t, shards.Conn(t, i).QueryRow(t.Context(), "SELECT (SELECT count() FROM lodestone.events), (SELECT count() FROM lodestone.link_views)").Scan(&n.events, &n.views))
+		require.NoError(t, shards.Conn(t, i).QueryRow(t.Context(),
+			"SELECT (SELECT count() FROM lodestone.events), (SELECT count() FROM lodestone.link_views)").Scan(&n.events,
+			&n.views))
 		require.Equal(t, left, n, "shard %d", i+1)
 	}
 }

@@ -71,7 +71,8 @@ type state struct {
 
 func readState(ctx context.Context, conn driver.Conn) (s state, err error) {
 	var at string
-	err = conn.QueryRow(ctx, "SELECT step, month, toString(phase) FROM lodestone.retention_steps ORDER BY step DESC, phase DESC LIMIT 1").
+	err = conn.QueryRow(ctx,
+		"SELECT step, month, toString(phase) FROM lodestone.retention_steps ORDER BY step DESC, phase DESC LIMIT 1").
 		Scan(&s.step, &s.month, &at)
 	if errors.Is(err, sql.ErrNoRows) {
 		return state{phase: done}, nil
@@ -91,7 +92,8 @@ func (s state) write(ctx context.Context, conn driver.Conn) error {
 func (s state) writeBefore(ctx context.Context, conn driver.Conn, before time.Time) error {
 	err := execute(ctx, conn, `INSERT INTO lodestone.retention_steps (step, month, phase) SETTINGS async_insert = 0
 		SELECT {step:UInt32}, {month:UInt32}, {phase:String} WHERE throwIf(now64(3) >= fromUnixTimestamp64Milli({before:Int64}), 'the step comes too late') = 0`, native.Parameters{
-		"step": number(s.step), "month": number(s.month), "phase": string(s.phase), "before": strconv.FormatInt(before.UnixMilli(), 10),
+		"step": number(s.step), "month": number(s.month), "phase": string(s.phase),
+		"before": strconv.FormatInt(before.UnixMilli(), 10),
 	})
 	if err != nil {
 		return fmt.Errorf("write down how far the retention is: %w", err)
@@ -108,7 +110,8 @@ func execute(ctx context.Context, conn driver.Conn, query string, p native.Param
 // DoneSteps returns the steps whose months are deleted.
 func DoneSteps(ctx context.Context, conn driver.Conn) ([]int64, error) {
 	var steps []int64
-	err := conn.QueryRow(ctx, "SELECT groupUniqArray(toInt64(step)) FROM lodestone.retention_steps WHERE phase = 'done'").Scan(&steps)
+	err := conn.QueryRow(ctx,
+		"SELECT groupUniqArray(toInt64(step)) FROM lodestone.retention_steps WHERE phase = 'done'").Scan(&steps)
 	if err != nil {
 		return nil, fmt.Errorf("read the steps of the retention: %w", err)
 	}
@@ -148,7 +151,8 @@ func finish(ctx context.Context, conn driver.Conn, s state) error {
 	}
 	for _, table := range tables {
 		// The server's limit is against mistakes by hand.
-		if err := conn.Exec(ctx, "ALTER TABLE lodestone."+table+" DROP PARTITION ID '"+number(s.month)+"' SETTINGS max_partition_size_to_drop = 0"); err != nil {
+		if err := conn.Exec(ctx, "ALTER TABLE lodestone."+table+" DROP PARTITION ID '"+number(s.month)+
+			"' SETTINGS max_partition_size_to_drop = 0"); err != nil {
 			return fmt.Errorf("drop month %d of %s: %w", s.month, table, err)
 		}
 	}
@@ -196,7 +200,8 @@ func endOf(month uint32) time.Time {
 // monthly returns the tables that are partitioned by month: those of events, and those derived from
 // them.
 func monthly(ctx context.Context, conn driver.Conn) (tables []string, err error) {
-	err = conn.QueryRow(ctx, "SELECT groupArray(name) FROM system.tables WHERE database = 'lodestone' AND partition_key = 'toYYYYMM(created_at)'").Scan(&tables)
+	err = conn.QueryRow(ctx,
+		"SELECT groupArray(name) FROM system.tables WHERE database = 'lodestone' AND partition_key = 'toYYYYMM(created_at)'").Scan(&tables)
 	if err != nil {
 		return nil, fmt.Errorf("list tables by month: %w", err)
 	}

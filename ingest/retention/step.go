@@ -71,7 +71,8 @@ const (
 // step deletes one month of a shard, and returns false if it cannot be deleted yet. Its views are
 // written down first, which may take long, and keeps no one from counting; only the deletion
 // excludes counters.
-func (j *Job) step(ctx context.Context, client *kgo.Client, all, conn driver.Conn, month uint32) (dropped bool, err error) {
+func (j *Job) step(ctx context.Context, client *kgo.Client, all, conn driver.Conn,
+	month uint32) (dropped bool, err error) {
 	held, err := j.needed(ctx, client, conn, month)
 	if err != nil || held {
 		return false, err
@@ -183,7 +184,8 @@ func (j *Job) needed(ctx context.Context, client *kgo.Client, conn driver.Conn, 
 			return false, err
 		}
 		for at, last := range ends {
-			counted, err := store.New(j.pool.Unscoped()).PartitionProgress(ctx, store.PartitionProgressParams{TopicID: at.topicID, Partition: at.partition})
+			counted, err := store.New(j.pool.Unscoped()).PartitionProgress(ctx,
+				store.PartitionProgressParams{TopicID: at.topicID, Partition: at.partition})
 			if err != nil {
 				return false, fmt.Errorf("read the counters' progress: %w", err)
 			}

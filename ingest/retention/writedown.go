@@ -89,7 +89,8 @@ func (j *Job) begin(ctx context.Context, all, conn driver.Conn, month uint32) (*
 	if err := w.state.write(ctx, conn); err != nil {
 		return nil, err
 	}
-	err = q.BeginRetention(ctx, store.BeginRetentionParams{Shard: w.shard, Month: int32(month), Step: int64(w.step), MonthRows: int64(w.rows)})
+	err = q.BeginRetention(ctx, store.BeginRetentionParams{Shard: w.shard, Month: int32(month),
+		Step: int64(w.step), MonthRows: int64(w.rows)})
 	if err != nil {
 		return nil, fmt.Errorf("write down how far the retention is: %w", err)
 	}
@@ -108,7 +109,8 @@ func (j *Job) finishLast(ctx context.Context, conn driver.Conn) error {
 
 // end forgets where the step is.
 func (w *writedown) end(ctx context.Context) error {
-	if err := store.New(w.job.pool.Unscoped()).EndRetention(ctx, store.EndRetentionParams{Shard: w.shard, Step: int64(w.step)}); err != nil {
+	if err := store.New(w.job.pool.Unscoped()).EndRetention(ctx, store.EndRetentionParams{Shard: w.shard,
+		Step: int64(w.step)}); err != nil {
 		return fmt.Errorf("write down that a step of the retention ended: %w", err)
 	}
 	return nil
@@ -191,7 +193,8 @@ func (w *writedown) accounts(ctx context.Context) (list []account, err error) {
 
 func (w *writedown) parameters() native.Parameters {
 	return native.Parameters{
-		"step": number(w.step), "month": number(w.month), "end": strconv.FormatInt(endOf(w.month).UnixMilli(), 10), "after": w.after.String(),
+		"step": number(w.step), "month": number(w.month), "end": strconv.FormatInt(endOf(w.month).UnixMilli(),
+			10), "after": w.after.String(),
 	}
 }
 
@@ -210,7 +213,8 @@ func (w *writedown) writeRange(ctx context.Context, accounts []account, rows uin
 			return err
 		}
 		p := w.parameters()
-		p["accounts"], p["buckets"], p["bucket"] = clickhouse.UUIDs(ids), strconv.Itoa(int(w.buckets)), strconv.Itoa(int(w.written))
+		p["accounts"], p["buckets"], p["bucket"] = clickhouse.UUIDs(ids), strconv.Itoa(int(w.buckets)),
+			strconv.Itoa(int(w.written))
 		for _, query := range []string{accessLinkViews(w.moved), genericLinkViews(w.moved)} {
 			if err := execute(ctx, w.conn, query, p); err != nil {
 				return fmt.Errorf("write down the views of month %d: %w", w.month, err)
@@ -269,11 +273,14 @@ func genericLinkViews(moved bool) string {
 	landings := stream.LandingViews(inMonth)
 	if moved {
 		const several = "HAVING uniqExact(_shard_num) > 1"
-		minutes := "SELECT account_id, generic_link_id, toStartOfMinute(created_at) AS minute FROM " + clickhouse.OverShards("lodestone.link_views") +
+		minutes := "SELECT account_id, generic_link_id, toStartOfMinute(created_at) AS minute FROM " +
+			clickhouse.OverShards("lodestone.link_views") +
 			" WHERE bot = '' AND " + inMonth + " GROUP BY account_id, generic_link_id, minute " + several
-		landings = stream.LandingViewsWithout("SELECT account_id, generic_link_id, toStartOfMinute(created_at) AS minute, ip_hash, user_agent FROM "+
-			clickhouse.OverShards("lodestone.link_views")+" WHERE bot = '' AND "+inMonth+" AND (account_id, generic_link_id, toStartOfMinute(created_at)) GLOBAL IN ("+minutes+
-			") GROUP BY account_id, generic_link_id, minute, ip_hash, user_agent "+several, inMonth)
+		landings = stream.LandingViewsWithout(
+			"SELECT account_id, generic_link_id, toStartOfMinute(created_at) AS minute, ip_hash, user_agent FROM "+
+				clickhouse.OverShards("lodestone.link_views")+" WHERE bot = '' AND "+inMonth+
+				" AND (account_id, generic_link_id, toStartOfMinute(created_at)) GLOBAL IN ("+minutes+
+				") GROUP BY account_id, generic_link_id, minute, ip_hash, user_agent "+several, inMonth)
 	}
 	return `
 INSERT INTO lodestone.expired_views (account_id, link_id, step, views, first, last)
@@ -301,7 +308,8 @@ func (j *Job) expireSessions(ctx context.Context) error {
 				AfterLink: next.AfterLink, AfterSession: next.AfterSession, Month: next.Month, MaxSessions: expireAtOnce,
 			})
 			if errors.Is(err, pgx.ErrNoRows) {
-				return q.SetExpiry(ctx, store.SetExpiryParams{AfterLink: next.AfterLink, AfterSession: next.AfterSession, Finished: true})
+				return q.SetExpiry(ctx, store.SetExpiryParams{AfterLink: next.AfterLink,
+					AfterSession: next.AfterSession, Finished: true})
 			}
 			if err != nil {
 				return err

@@ -68,7 +68,8 @@ func TestOldDamagedFilesAreDeleted(t *testing.T) {
 		run := func() (*rig, func()) {
 			r := &rig{metrics: prometheus.NewRegistry(), disk: &brokenDisk{fast: true}}
 			var err error
-			r.Spool, err = newSpool(c, Deps{Kafka: &picky{limit: 500, has: map[string]bool{}}, Log: slog.New(slog.DiscardHandler), Registerer: r.metrics}, r.disk)
+			r.Spool, err = newSpool(c, Deps{Kafka: &picky{limit: 500, has: map[string]bool{}},
+				Log: slog.New(slog.DiscardHandler), Registerer: r.metrics}, r.disk)
 			require.NoError(t, err)
 			require.NoError(t, r.Start(t.Context()))
 			return r, func() { require.NoError(t, r.Stop(t.Context())) }

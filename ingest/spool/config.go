@@ -52,7 +52,8 @@ func (c Config) Validate() error {
 	var errs []error
 	bytes := func(setting string, value, low, high int64) {
 		if value < low || value > high {
-			errs = append(errs, config.Invalid(setting, "is out of range", fmt.Sprintf("give a number from %d to %d", low, high)))
+			errs = append(errs, config.Invalid(setting, "is out of range",
+				fmt.Sprintf("give a number from %d to %d", low, high)))
 		}
 	}
 	errs = append(errs, c.Age.Validate())
@@ -60,7 +61,8 @@ func (c Config) Validate() error {
 	bytes("--spool-segment-bytes", c.SegmentBytes, 1<<20, 1<<30)
 	bytes("--spool-drain-bytes-per-second", c.DrainBytes, 64<<10, 1<<34)
 	if c.SegmentBytes > c.MaxBytes/4 {
-		errs = append(errs, config.Invalid("--spool-segment-bytes", "is more than a quarter of --spool-max-bytes", "make it smaller: space is freed a file at a time"))
+		errs = append(errs, config.Invalid("--spool-segment-bytes", "is more than a quarter of --spool-max-bytes",
+			"make it smaller: space is freed a file at a time"))
 	}
 	if c.After < 10*time.Millisecond || c.After > time.Minute {
 		errs = append(errs, config.Invalid("--spool-after", "is out of range", "give a time from 10ms to 1m"))

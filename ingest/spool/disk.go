@@ -146,7 +146,8 @@ func makeDir(d disk, dir string) error {
 		return err
 	}
 	for _, parent := range above {
-		if err := d.syncDir(parent); err != nil && !errors.Is(err, fs.ErrPermission) { // what may not be opened was not created here
+		if err := d.syncDir(parent); err != nil &&
+			!errors.Is(err, fs.ErrPermission) { // what may not be opened was not created here
 			return err
 		}
 	}

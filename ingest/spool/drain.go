@@ -205,7 +205,8 @@ func (s *Spool) expire(records int64) {
 		return
 	}
 	s.metrics.expired.Add(float64(records))
-	s.deps.Log.Error("acknowledged events are lost: Kafka did not take them for --spool-max-age", "records", records, "max_age", s.config.MaxAge)
+	s.deps.Log.Error("acknowledged events are lost: Kafka did not take them for --spool-max-age", "records",
+		records, "max_age", s.config.MaxAge)
 }
 
 // land acknowledges to the queue the flights that are complete, up to the first that is not. Of a
@@ -301,7 +302,8 @@ func (d *drain) trouble(ctx context.Context, err error) {
 // isRefusedForGood reports whether Kafka takes a record only after the topic's settings are
 // corrected. Until then it, and everything that was spooled after it, waits.
 func isRefusedForGood(err error) bool {
-	return errors.Is(err, kerr.MessageTooLarge) || errors.Is(err, kerr.InvalidRecord) || errors.Is(err, kerr.RecordListTooLarge)
+	return errors.Is(err, kerr.MessageTooLarge) || errors.Is(err, kerr.InvalidRecord) ||
+		errors.Is(err, kerr.RecordListTooLarge)
 }
 
 // isStopping reports whether what is left is to be sent without regard to others, before the

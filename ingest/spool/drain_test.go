@@ -77,7 +77,8 @@ func TestOneLeaderThatIsAwayHoldsUpNoOtherPartition(t *testing.T) {
 	require.EqualValues(t, 40, waiting, "nothing is given up before Kafka has all that came before")
 	release()
 	r.stored(t, 40)
-	require.Eventually(t, func() bool { return r.metric(t, "lodestone_spool_records") == 0 }, enginetest.Timeout, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return r.metric(t, "lodestone_spool_records") == 0 },
+		enginetest.Timeout, 10*time.Millisecond)
 }
 
 // moody is a Kafka that settles records in any order and with any outcome, as a test says.
@@ -154,7 +155,8 @@ func TestDrainAgainstModel(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"append": func(t *rapid.T) {
 				for range rapid.IntRange(1, 5).Draw(t, "entries") {
-					require.NoError(t, d.queue.append(background, appendPayload(nil, time.Now(), []producer.Record{record(written)}, nil), 1))
+					require.NoError(t, d.queue.append(background,
+						appendPayload(nil, time.Now(), []producer.Record{record(written)}, nil), 1))
 					written++
 				}
 			},
@@ -167,7 +169,8 @@ func TestDrainAgainstModel(t *testing.T) {
 			},
 			"acknowledge": func(t *rapid.T) { kafka.settle(rapid.IntRange(0, 50).Draw(t, "which"), nil) },
 			"fail": func(t *rapid.T) {
-				kafka.settle(rapid.IntRange(0, 50).Draw(t, "which"), rapid.SampledFrom([]error{kerr.UnknownTopicID, kerr.MessageTooLarge, errors.New("lost")}).Draw(t, "error"))
+				kafka.settle(rapid.IntRange(0, 50).Draw(t, "which"),
+					rapid.SampledFrom([]error{kerr.UnknownTopicID, kerr.MessageTooLarge, errors.New("lost")}).Draw(t, "error"))
 			},
 			"launch while the disk fails": func(t *rapid.T) {
 				d.queue.disk.(*brokenDisk).set(func(d *brokenDisk) { d.reading = syscall.EIO })
@@ -276,7 +279,8 @@ func TestWhatKafkaRefusesForGoodWaits(t *testing.T) {
 		begin := func() *rig {
 			r := &rig{metrics: prometheus.NewRegistry(), disk: &brokenDisk{fast: true}}
 			var err error
-			r.Spool, err = newSpool(settings(dir), Deps{Kafka: kafka, Log: slog.New(slog.DiscardHandler), Registerer: r.metrics}, r.disk)
+			r.Spool, err = newSpool(settings(dir), Deps{Kafka: kafka, Log: slog.New(slog.DiscardHandler), Registerer: r.metrics},
+				r.disk)
 			require.NoError(t, err)
 			require.NoError(t, r.Start(t.Context()))
 			return r
@@ -318,9 +322,11 @@ func TestASpoolThatCannotBeReadKeepsNoLiveEvents(t *testing.T) {
 		q := open(t, dir, &brokenDisk{fast: true}, 64<<20, 1<<20)
 		require.NoError(t, q.append(t.Context(), appendPayload(nil, time.Now(), []producer.Record{record(0)}, mark), 1))
 		require.NoError(t, q.close())
-		r := &rig{metrics: prometheus.NewRegistry(), disk: &brokenDisk{fast: true, reading: syscall.EIO, sound: 2}} // the recovery can read it
+		// the recovery can read it
+		r := &rig{metrics: prometheus.NewRegistry(), disk: &brokenDisk{fast: true, reading: syscall.EIO, sound: 2}}
 		var err error
-		r.Spool, err = newSpool(settings(dir), Deps{Kafka: kafka, Log: slog.New(slog.DiscardHandler), Registerer: r.metrics}, r.disk)
+		r.Spool, err = newSpool(settings(dir), Deps{Kafka: kafka, Log: slog.New(slog.DiscardHandler), Registerer: r.metrics},
+			r.disk)
 		require.NoError(t, err)
 		require.NoError(t, r.Start(t.Context()))
 		require.NoError(t, r.Write(t.Context(), []producer.Record{record(1)}))
@@ -341,7 +347,8 @@ func TestASpoolThatCannotBeReadKeepsNoLiveEvents(t *testing.T) {
 
 func startDrain(t *rapid.T) (*drain, func()) {
 	dir, remove := tempDir(t)
-	s, err := newSpool(settings(dir), Deps{Kafka: &moody{has: map[string]int{}}, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()}, &brokenDisk{fast: true})
+	s, err := newSpool(settings(dir), Deps{Kafka: &moody{has: map[string]int{}}, Log: slog.New(slog.DiscardHandler),
+		Registerer: prometheus.NewRegistry()}, &brokenDisk{fast: true})
 	require.NoError(t, err)
 	q := open(t, dir, &brokenDisk{fast: true}, 1<<30, 512)
 	s.queue.Store(q)

@@ -34,7 +34,8 @@ func payloadSize(records []producer.Record) int {
 	size := 8
 	for i := range records {
 		r := &records[i]
-		size += protowire.SizeBytes(len(r.Topic)) + protowire.SizeBytes(len(r.Key)) + protowire.SizeBytes(len(r.Value)+len(mark))
+		size += protowire.SizeBytes(len(r.Topic)) + protowire.SizeBytes(len(r.Key)) +
+			protowire.SizeBytes(len(r.Value)+len(mark))
 	}
 	return size
 }

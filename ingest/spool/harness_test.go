@@ -240,7 +240,8 @@ func settings(dir string) Config {
 func record(n int) producer.Record {
 	link := uuid.UUID{15: byte(n%5 + 1)}
 	e := event.Event{
-		AccountID: uuid.UUID{1}, LeadMagnetID: uuid.UUID{2}, AccessLinkID: link, EventID: uuid.UUID{0: 1, 12: byte(n >> 24), 13: byte(n >> 16), 14: byte(n >> 8), 15: byte(n)},
+		AccountID: uuid.UUID{1}, LeadMagnetID: uuid.UUID{2}, AccessLinkID: link, EventID: uuid.UUID{0: 1, 12: byte(n >> 24),
+			13: byte(n >> 16), 14: byte(n >> 8), 15: byte(n)},
 		Type: event.PageViewed, CreatedAt: 1_700_000_000_000, ReceivedAt: 1_700_000_000_000 + int64(n),
 	}
 	return producer.Record{Topic: event.Topic, Key: link[:], Value: e.Append(nil)}

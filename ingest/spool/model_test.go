@@ -99,7 +99,8 @@ func TestQueueAgainstModel(t *testing.T) {
 				var records int64
 				at, n := position{}, 0
 				for range rapid.IntRange(1, 4).Draw(t, "batches") {
-					b, err := w.queue.readAt(at, int64(rapid.IntRange(1, 600).Draw(t, "bytes")), int64(rapid.IntRange(1, 5).Draw(t, "records")))
+					b, err := w.queue.readAt(at, int64(rapid.IntRange(1, 600).Draw(t, "bytes")),
+						int64(rapid.IntRange(1, 5).Draw(t, "records")))
 					require.NoError(t, err)
 					require.Equal(t, len(w.durable) == n, len(b.payloads) == 0)
 					for i, p := range b.payloads {
@@ -196,7 +197,8 @@ func tear(t *rapid.T, dir string) {
 	number, _ := segmentNumber(path)
 	entry := appendEntry(nil, []byte("never acknowledged"), 1)
 	seal(entry, number, info.Size())
-	tail := slices.Concat(entry[:rapid.IntRange(0, len(entry)-1).Draw(t, "cut")], make([]byte, rapid.IntRange(0, 20).Draw(t, "zeros")))
+	tail := slices.Concat(entry[:rapid.IntRange(0, len(entry)-1).Draw(t, "cut")],
+		make([]byte, rapid.IntRange(0, 20).Draw(t, "zeros")))
 	if rapid.Bool().Draw(t, "rubbish") {
 		tail = rapid.SliceOfN(rapid.Byte(), 0, 100).Draw(t, "tail")
 	}

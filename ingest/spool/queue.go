@@ -114,7 +114,8 @@ func lock(dir string) (*flock.Flock, error) {
 		return nil, fmt.Errorf("lock spool: %w", err)
 	}
 	if !locked {
-		return nil, fmt.Errorf("lock spool %s: another process uses it; give each collector its own directory (--spool-dir)", dir)
+		return nil, fmt.Errorf("lock spool %s: another process uses it; give each collector its own directory (--spool-dir)",
+			dir)
 	}
 	return l, nil
 }
@@ -219,7 +220,8 @@ func (q *queue) write(entries []byte) error {
 	// After a failed sync the kernel may have dropped unwritten pages, and a second sync would not
 	// report it. Everything synced before is safe; nothing is added to this file any more.
 	if cut := q.active.Truncate(q.activeSize); cut != nil {
-		q.log.Warn("cannot cut a failed write off the spool: what is left of it may be sent although it was refused", "error", cut)
+		q.log.Warn("cannot cut a failed write off the spool: what is left of it may be sent although it was refused", "error",
+			cut)
 	}
 	q.abandon()
 	return err

@@ -54,7 +54,8 @@ func (q *queue) recover() error {
 			return fmt.Errorf("open spool: %s: %w", segmentName(seg.number), err)
 		} else if err != nil { // the drain tries again when its turn comes
 			q.metrics.unread.Inc()
-			q.log.Error("a segment of the spool cannot be read: it is tried again, and what comes after it waits", "file", segmentName(seg.number), "error", err)
+			q.log.Error("a segment of the spool cannot be read: it is tried again, and what comes after it waits", "file",
+				segmentName(seg.number), "error", err)
 		}
 	}
 	if err := q.disk.syncDir(q.dir); err != nil {

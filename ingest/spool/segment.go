@@ -119,7 +119,8 @@ func scan(data []byte, number uint64) (entries, damage []span) {
 
 // laterFormat reports whether a segment says that a later release wrote it.
 func laterFormat(data []byte) bool {
-	return len(data) >= len(magic) && string(data[:len(magic)-1]) == magic[:len(magic)-1] && data[len(magic)-1] > magic[len(magic)-1]
+	return len(data) >= len(magic) && string(data[:len(magic)-1]) == magic[:len(magic)-1] &&
+		data[len(magic)-1] > magic[len(magic)-1]
 }
 
 func segmentName(number uint64) string { return fmt.Sprintf("%016x%s", number, segmentExtension) }

@@ -65,7 +65,8 @@ func newSpool(c Config, d Deps, on disk) (*Spool, error) {
 	if !c.Enabled() || d.Kafka == nil || d.Log == nil || d.Registerer == nil {
 		return nil, errors.New("make spool: directory, Kafka, log and registerer are all needed")
 	}
-	s := &Spool{config: c, deps: d, disk: on, stopping: make(chan struct{}), sentAll: make(chan struct{}), ended: make(chan struct{})}
+	s := &Spool{config: c, deps: d, disk: on, stopping: make(chan struct{}),
+		sentAll: make(chan struct{}), ended: make(chan struct{})}
 	var err error
 	if s.metrics, err = newMetrics(d.Registerer, gauges{
 		bytes:   s.gauge(func(q *queue) int64 { used, _ := q.state(); return used }),

@@ -40,7 +40,8 @@ type rig struct {
 
 func newCluster(t *testing.T, options ...kfake.Opt) *kfake.Cluster {
 	t.Helper()
-	cluster, err := kfake.NewCluster(append([]kfake.Opt{kfake.NumBrokers(1), kfake.SeedTopics(4, event.Topic)}, options...)...)
+	cluster, err := kfake.NewCluster(append([]kfake.Opt{kfake.NumBrokers(1), kfake.SeedTopics(4, event.Topic)},
+		options...)...)
 	require.NoError(t, err)
 	t.Cleanup(cluster.Close)
 	return cluster
@@ -71,7 +72,8 @@ func makeRig(t *testing.T, cluster *kfake.Cluster, brokers []string, c Config) *
 	})
 	require.NoError(t, err)
 	enginetest.Run(t, p)
-	r.Spool, err = newSpool(c, Deps{Kafka: p, Log: slog.New(slog.NewTextHandler(r.log, nil)), Registerer: r.metrics}, r.disk)
+	r.Spool, err = newSpool(c, Deps{Kafka: p, Log: slog.New(slog.NewTextHandler(r.log, nil)), Registerer: r.metrics},
+		r.disk)
 	require.NoError(t, err)
 	return r
 }
@@ -159,14 +161,16 @@ func TestKafkaTakesEventsAndTheSpoolStaysEmpty(t *testing.T) {
 // A collector that gets no events says as well that Kafka is away.
 func TestKafkaIsCheckedWithoutEvents(t *testing.T) {
 	t.Parallel()
-	s, err := New(settings(t.TempDir()), Deps{Kafka: &producer.Producer{}, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
+	s, err := New(settings(t.TempDir()), Deps{Kafka: &producer.Producer{}, Log: slog.New(slog.DiscardHandler),
+		Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	away := errors.New("no broker answers")
 	answer := func(err error) func(context.Context) error { return func(context.Context) error { return err } }
 	require.NoError(t, s.CheckKafka(t.Context(), answer(nil)))
 	require.ErrorIs(t, s.CheckKafka(t.Context(), answer(away)), away)
 	hangs := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
-	require.ErrorIs(t, s.CheckKafka(t.Context(), hangs), context.DeadlineExceeded, "a balancer would take /readyz for dead")
+	require.ErrorIs(t, s.CheckKafka(t.Context(), hangs), context.DeadlineExceeded,
+		"a balancer would take /readyz for dead")
 	s.circuit.open.Store(true)
 	require.ErrorIs(t, s.CheckKafka(t.Context(), answer(nil)), errAway)
 }
@@ -187,9 +191,11 @@ func TestKafkaIsSilentForAWhile(t *testing.T) {
 	plain, marked := r.stored(t, 100)
 	require.Len(t, marked, 95)
 	require.LessOrEqual(t, len(plain), 6, "only the one that was sent before the spool took it is there twice")
-	require.Eventually(t, func() bool { return r.metric(t, "lodestone_spool_records") == 0 }, enginetest.Timeout, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return r.metric(t, "lodestone_spool_records") == 0 },
+		enginetest.Timeout, 10*time.Millisecond)
 	require.Zero(t, r.metric(t, "lodestone_spool_oldest_seconds"))
-	require.Eventually(t, func() bool { return r.metric(t, "lodestone_spool_circuit_open") == 0 }, enginetest.Timeout, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return r.metric(t, "lodestone_spool_circuit_open") == 0 },
+		enginetest.Timeout, 10*time.Millisecond)
 	spooled := r.metric(t, "lodestone_spool_spooled_records_total")
 	r.write(t, 100, 110)
 	r.stored(t, 110)
@@ -322,7 +328,8 @@ func TestCrashInTheMiddleOfDraining(t *testing.T) {
 	require.NoError(t, r.Stop(background))
 	dir = filepath.Join(before, "spool") // the disk as the crash left it
 	r = newRig(t, cluster, settings(dir))
-	require.Eventually(t, func() bool { return r.metric(t, "lodestone_spool_drained_records_total") == 20 }, enginetest.Timeout, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return r.metric(t, "lodestone_spool_drained_records_total") == 20 },
+		enginetest.Timeout, 10*time.Millisecond)
 	_, marked := r.stored(t, 20)
 	for n := range 20 {
 		require.LessOrEqual(t, marked[n], 2)

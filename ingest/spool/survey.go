@@ -61,7 +61,8 @@ func (q *queue) cutTail(path string, data []byte, at int64) {
 		err = cut(path, at, info.ModTime())
 	}
 	if err != nil {
-		log.Warn("the spool ends in the middle of a write that was never acknowledged, and it cannot be cut off", "error", err)
+		log.Warn("the spool ends in the middle of a write that was never acknowledged, and it cannot be cut off", "error",
+			err)
 		return
 	}
 	log.Warn("the spool ended in the middle of a write that was never acknowledged: it is cut off")

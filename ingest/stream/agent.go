@@ -87,8 +87,10 @@ func loadAgentRules() (*agentRules, error) {
 	if err := yaml.Unmarshal(uaparser.DefinitionYaml, &r.list); err != nil {
 		return nil, fmt.Errorf("read list of user agents: %w", err)
 	}
-	r.list.Device = nil                                                            // the longest part, which no one asks for
-	if _, err := uaparser.New(uaparser.WithRegexDefinitions(r.list)); err != nil { // compiles the expressions where they are
+	// the longest part, which no one asks for
+	r.list.Device = nil
+	if _, err := uaparser.New(
+		uaparser.WithRegexDefinitions(r.list)); err != nil { // compiles the expressions where they are
 		return nil, fmt.Errorf("compile list of user agents: %w", err)
 	}
 	for _, p := range r.list.UA {

@@ -53,17 +53,24 @@ func TestNames(t *testing.T) {
 
 // theirBrowsers and theirSystems are the names of a published list (pkg/bot/testdata), by ours.
 var theirBrowsers = map[string][]string{
-	"Chrome": {"Chrome", "Chromium"}, "Chrome WebView": {"Chrome Webview"}, "Safari": {"Safari"}, "Safari WebView": {"UIWebView"}, "Firefox": {"Firefox", "Fennec", "Namoroka"},
-	"Edge": {"Edge"}, "Internet Explorer": {"Internet Explorer", "IE Mobile"}, "Opera": {"Opera", "Opera GX", "Opera Touch", "Opera Mobile"}, "Opera Mini": {"Opera Mini"},
-	"Samsung Internet": {"SamsungBrowser"}, "Android Browser": {"Stock Android Browser"}, "Amazon Silk": {"Silk"}, "Brave": {"Brave"}, "Vivaldi": {"Vivaldi"}, "Ecosia": {"Ecosia"},
-	"Huawei Browser": {"Huawei Browser"}, "Maxthon": {"Maxthon"}, "Mi Browser": {"Mi Browser"}, "UC Browser": {"UCBrowser"}, "Yandex Browser": {"Yandex Browser"},
+	"Chrome": {"Chrome", "Chromium"}, "Chrome WebView": {"Chrome Webview"}, "Safari": {"Safari"},
+	"Safari WebView": {"UIWebView"}, "Firefox": {"Firefox", "Fennec", "Namoroka"},
+	"Edge": {"Edge"}, "Internet Explorer": {"Internet Explorer", "IE Mobile"},
+	"Opera": {"Opera", "Opera GX", "Opera Touch", "Opera Mobile"}, "Opera Mini": {"Opera Mini"},
+	"Samsung Internet": {"SamsungBrowser"}, "Android Browser": {"Stock Android Browser"}, "Amazon Silk": {"Silk"},
+	"Brave": {"Brave"}, "Vivaldi": {"Vivaldi"}, "Ecosia": {"Ecosia"},
+	"Huawei Browser": {"Huawei Browser"}, "Maxthon": {"Maxthon"}, "Mi Browser": {"Mi Browser"},
+	"UC Browser": {"UCBrowser"}, "Yandex Browser": {"Yandex Browser"},
 	"Outlook": {"Microsoft Outlook"}, "Thunderbird": {"Thunderbird"}, "Instagram": {"Instagram"}, "Quark": {"Quark"},
 }
 
 var theirSystems = map[string][]string{
-	"Windows": {"Windows NT", "Windows 9x", "Windows CE", "Windows", "Windows 3.x"}, "Windows Phone": {"Windows Phone"}, "macOS": {"Mac OS"}, "iOS": {"iOS"}, "Android": {"Android", "FireOS"},
-	"ChromeOS": {"Chrome OS"}, "Linux": {"Linux", "Gentoo Linux", "Ubuntu", "Mageia", "Debian", "Kubuntu", "SUSE", "Fedora", "Linux Mint", "Raspbian"},
-	"BSD": {"OpenBSD", "FreeBSD", "NetBSD"}, "Solaris": {"SunOS"}, "Tizen": {"Tizen"}, "KaiOS": {"KaiOS"}, "webOS": {"WebOS"}, "Firefox OS": {"Firefox OS"},
+	"Windows": {"Windows NT", "Windows 9x", "Windows CE", "Windows", "Windows 3.x"}, "Windows Phone": {"Windows Phone"},
+	"macOS": {"Mac OS"}, "iOS": {"iOS"}, "Android": {"Android", "FireOS"},
+	"ChromeOS": {"Chrome OS"}, "Linux": {"Linux", "Gentoo Linux", "Ubuntu", "Mageia", "Debian", "Kubuntu", "SUSE",
+		"Fedora", "Linux Mint", "Raspbian"},
+	"BSD": {"OpenBSD", "FreeBSD", "NetBSD"}, "Solaris": {"SunOS"}, "Tizen": {"Tizen"}, "KaiOS": {"KaiOS"},
+	"webOS": {"WebOS"}, "Firefox OS": {"Firefox OS"},
 	"BlackBerry": {"RIM OS", "BlackBerry", "RIM Tablet OS"}, "Symbian": {"SymbianOS", "Symbian"},
 }
 
@@ -89,7 +96,8 @@ func TestNamesOfAPublishedList(t *testing.T) {
 			}
 			named[i]++
 			// The list has the view that an app carries within it where we have the app.
-			if app := strings.HasSuffix(want, "WebView") && slices.Contains([]string{"Facebook", "Instagram", "Google app", "LINE", "Pinterest", "Snapchat", "Twitter", "DuckDuckGo", "Yandex Browser"}, name); name == want || app {
+			if app := strings.HasSuffix(want, "WebView") && slices.Contains([]string{"Facebook", "Instagram", "Google app",
+				"LINE", "Pinterest", "Snapchat", "Twitter", "DuckDuckGo", "Yandex Browser"}, name); name == want || app {
 				right[i]++
 			} else {
 				wrong[want+" as "+name]++
@@ -112,9 +120,12 @@ func TestNamesAreThoseOfTheList(t *testing.T) {
 	require.NoError(t, err)
 	p := newAgentParser()
 	parts := []string{
-		"Mozilla/5.0", "(iPhone; CPU iPhone OS 18_5 like Mac OS X)", "(Windows NT 10.0; Win64; x64)", "(X11; Linux x86_64)", "(compatible; ", ")", "MSIE 6.0", "Bot/1.0",
-		"bot", "CRAWLER", "Spider 2", "Chrome/1.2.3.4", "CriOS/7.0", "Version/4.0", "Safari/5", "Mobile", "UCBrowser/1.2.3", "UCWEB7.0.2", "U3/1.2.3", "iPad", "iPod touch", "SymbOS",
-		"S60/3", "KAIOS/2.5", "Mac OS X 10_15", "; OS X 10.1", "BMP/1.2.3", "Android 14;", "Opera/9.80", "Presto/2", "Edg/1.0", "FBAN/FBIOS", "GSA/1.2", "like Gecko", "cf/1.2.3", "ſK",
+		"Mozilla/5.0", "(iPhone; CPU iPhone OS 18_5 like Mac OS X)", "(Windows NT 10.0; Win64; x64)", "(X11; Linux x86_64)",
+		"(compatible; ", ")", "MSIE 6.0", "Bot/1.0",
+		"bot", "CRAWLER", "Spider 2", "Chrome/1.2.3.4", "CriOS/7.0", "Version/4.0", "Safari/5", "Mobile", "UCBrowser/1.2.3",
+		"UCWEB7.0.2", "U3/1.2.3", "iPad", "iPod touch", "SymbOS",
+		"S60/3", "KAIOS/2.5", "Mac OS X 10_15", "; OS X 10.1", "BMP/1.2.3", "Android 14;", "Opera/9.80", "Presto/2",
+		"Edg/1.0", "FBAN/FBIOS", "GSA/1.2", "like Gecko", "cf/1.2.3", "ſK",
 	}
 	tidy := map[string]bool{otherAgent: true}
 	for _, table := range []map[string]string{browsers, systems} {
@@ -123,10 +134,12 @@ func TestNamesAreThoseOfTheList(t *testing.T) {
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		userAgent := strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 1, 8).Draw(t, "parts"), rapid.SampledFrom([]string{" ", "", "; "}).Draw(t, "between"))
+		userAgent := strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 1, 8).Draw(t, "parts"),
+			rapid.SampledFrom([]string{" ", "", "; "}).Draw(t, "between"))
 		got := p.Names(userAgent)
 		require.True(t, tidy[got.Browser] && tidy[got.OS], got)
-		require.Equal(t, agentNames{tidyBrowser(list.ParseUserAgent(userAgent).Family), tidySystem(list.ParseOs(userAgent).Family)}, got, userAgent)
+		require.Equal(t, agentNames{tidyBrowser(list.ParseUserAgent(userAgent).Family),
+			tidySystem(list.ParseOs(userAgent).Family)}, got, userAgent)
 	})
 }
 

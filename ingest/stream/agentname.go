@@ -9,11 +9,12 @@ const otherAgent = "Other"
 // browsers has the names of the list, by the tidy name: one for the forms of a browser on phones,
 // tablets and desktops.
 var browsers = byListedName(map[string][]string{
-	"Chrome":            {"Chrome", "Chrome Mobile", "Chrome Mobile iOS", "Chromium", "Chrome Frame", "HeadlessChrome"},
-	"Chrome WebView":    {"Chrome Mobile WebView"},
-	"Safari":            {"Safari", "Mobile Safari"},
-	"Safari WebView":    {"Mobile Safari UI/WKWebView"},
-	"Firefox":           {"Firefox", "Firefox Mobile", "Firefox iOS", "Firefox Beta", "Firefox Alpha", "Firefox Focus", "Klar"},
+	"Chrome":         {"Chrome", "Chrome Mobile", "Chrome Mobile iOS", "Chromium", "Chrome Frame", "HeadlessChrome"},
+	"Chrome WebView": {"Chrome Mobile WebView"},
+	"Safari":         {"Safari", "Mobile Safari"},
+	"Safari WebView": {"Mobile Safari UI/WKWebView"},
+	"Firefox": {"Firefox", "Firefox Mobile", "Firefox iOS", "Firefox Beta",
+		"Firefox Alpha", "Firefox Focus", "Klar"},
 	"Edge":              {"Edge", "Edge Mobile"},
 	"Internet Explorer": {"IE", "IE Mobile", "IE Large Screen"},
 	"Opera":             {"Opera", "Opera Mobile", "Opera Tablet", "Opera Neon", "Opera Coast", "Opera Touch", "Opera GX"},
@@ -60,7 +61,8 @@ var systems = byListedName(map[string][]string{
 	"Android":       {"Android"},
 	"ChromeOS":      {"Chrome OS"},
 	"Linux": {
-		"Linux", "Ubuntu", "Debian", "Fedora", "Red Hat", "CentOS", "SUSE", "Gentoo", "Slackware", "Mandriva", "PCLinuxOS", "VectorLinux",
+		"Linux", "Ubuntu", "Debian", "Fedora", "Red Hat", "CentOS", "SUSE", "Gentoo", "Slackware",
+		"Mandriva", "PCLinuxOS", "VectorLinux",
 		"Puppy", "Linux Mint", "Mageia", "Arch Linux", "Kubuntu", "Xubuntu", "Raspbian",
 	},
 	"BSD":        {"FreeBSD", "OpenBSD", "NetBSD", "BSD"},
@@ -85,7 +87,8 @@ func byListedName(lists map[string][]string) map[string]string {
 
 // tokens are the words of browsers that the list takes for the browser they are derived from.
 var tokens = []struct{ text, name string }{
-	{"YaBrowser/", "Yandex Browser"}, {"YaSearchBrowser/", "Yandex Browser"}, {"YandexSearch/", "Yandex Browser"}, {"Quark/", "Quark"},
+	{"YaBrowser/", "Yandex Browser"}, {"YaSearchBrowser/", "Yandex Browser"},
+	{"YandexSearch/", "Yandex Browser"}, {"Quark/", "Quark"},
 }
 
 // ownBrowser returns the name of a browser that the list does not tell from others, or "". Of

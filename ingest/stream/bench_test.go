@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"lodestone/pkg/event"
-
 	"github.com/ClickHouse/ch-go/proto"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/event"
 )
 
 // BenchmarkEncode is the encoding of a block of 10,000 rows as ch-go sends it.
@@ -22,8 +22,11 @@ func BenchmarkEncode(b *testing.B) {
 	for i := range benchRows {
 		e := event.Event{
 			AccountID: account, LeadMagnetID: magnet, AccessLinkID: uuid.New(), SessionID: uuid.New(), EventID: uuid.New(),
-			MagnetVersion: 1, Type: event.PageViewed, Page: uint32(i%20 + 1), DurationMS: uint32(i % 30_000), IPHash: [16]byte{byte(i), byte(i >> 8)},
-			UserAgent: fmt.Appendf(nil, "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.0.0 Safari/537.36", 100+i%60),
+			MagnetVersion: 1, Type: event.PageViewed, Page: uint32(i%20 + 1), DurationMS: uint32(i % 30_000),
+			IPHash: [16]byte{byte(i), byte(i >> 8)},
+			UserAgent: fmt.Appendf(nil,
+				"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.0.0 Safari/537.36",
+				100+i%60),
 			CreatedAt: 1_795_000_000_000 + int64(i), ReceivedAt: 1_795_000_000_500 + int64(i),
 		}
 		e.Data = fmt.Appendf(nil, `{"page":%d,"duration_ms":%d}`, e.Page, e.DurationMS)

@@ -104,7 +104,8 @@ func Committed(ctx context.Context, cl *kgo.Client, group, topic string, id uuid
 // EpochEnds returns where the epoch of each partition's commit ends in the log: a complete log has
 // all records below the commit, so the epoch of the last of them ends at the commit or later.
 // Partitions whose commit has no epoch are left out.
-func EpochEnds(ctx context.Context, admin *kadm.Client, topic string, partitions []int32, commits kadm.OffsetResponses, topicID uuid.UUID) (map[int32]int64, error) {
+func EpochEnds(ctx context.Context, admin *kadm.Client, topic string, partitions []int32, commits kadm.OffsetResponses,
+	topicID uuid.UUID) (map[int32]int64, error) {
 	var asked kadm.OffsetForLeaderEpochRequest
 	for _, partition := range partitions {
 		c, ok := commits.Lookup(topic, partition)

@@ -72,11 +72,13 @@ func TestALostCopyLeavesNothing(t *testing.T) {
 	account, done, pending := uuid.New(), uuid.New(), uuid.New()
 	erase := func(id uuid.UUID) {
 		t.Helper()
-		exec("INSERT INTO erasures (id, account_id, person_id, erased_at, removed) VALUES ($1, $2, $1, now(), '{}')", id, account)
+		exec("INSERT INTO erasures (id, account_id, person_id, erased_at, removed) VALUES ($1, $2, $1, now(), '{}')", id,
+			account)
 	}
 	blanked := func(id uuid.UUID) (is bool) {
 		t.Helper()
-		require.NoError(t, pool.Unscoped().QueryRow(t.Context(), "SELECT blanked_at IS NOT NULL FROM erasures WHERE id = $1", id).Scan(&is))
+		require.NoError(t, pool.Unscoped().QueryRow(t.Context(), "SELECT blanked_at IS NOT NULL FROM erasures WHERE id = $1",
+			id).Scan(&is))
 		return is
 	}
 	erase(done)
@@ -94,14 +96,17 @@ func TestALostCopyLeavesNothing(t *testing.T) {
 	topic := uuid.New()
 	for _, shard := range []int{1, 1001} {
 		exec("INSERT INTO partition_placements (topic_id, partition, topic, shard) VALUES ($1, 0, 't', $2)", topic, shard)
-		exec("INSERT INTO topic_groups (topic_id, copy, topic, consumer_group) VALUES ($1, $2 / 1000 + 1, 't', 'g' || $2)", topic, shard)
+		exec("INSERT INTO topic_groups (topic_id, copy, topic, consumer_group) VALUES ($1, $2 / 1000 + 1, 't', 'g' || $2)",
+			topic, shard)
 		exec("INSERT INTO lost_ranges (topic_id, copy, topic, partition, offsets) VALUES ($1, $2 / 1000 + 1, 't', 0, '{[0,1)}')", topic, shard)
 	}
 	tables := tablesOfCopies(t, pool)
-	require.Subset(t, tables, []string{"copies", "entity_changes", "erasure_copies", "erasure_looks", "lost_ranges", "partition_placements", "store_pulse", "topic_groups"})
+	require.Subset(t, tables, []string{"copies", "entity_changes", "erasure_copies", "erasure_looks", "lost_ranges",
+		"partition_placements", "store_pulse", "topic_groups"})
 	rows := func(table string, number int) (n int) {
 		t.Helper()
-		require.NoError(t, pool.Unscoped().QueryRow(t.Context(), "SELECT count(*) FROM "+table+" WHERE copy = $1", number).Scan(&n))
+		require.NoError(t, pool.Unscoped().QueryRow(t.Context(), "SELECT count(*) FROM "+table+
+			" WHERE copy = $1", number).Scan(&n))
 		return n
 	}
 	for _, table := range tables {

@@ -103,8 +103,9 @@ func (r *rig) requireStored(want int) {
 	require.NoError(r.t, err)
 	defer func() { require.NoError(r.t, conn.Close()) }()
 	var rows uint64
-	require.NoError(r.t, conn.QueryRow(r.t.Context(), "SELECT count() FROM lodestone.events WHERE kafka_topic_id = {topic:UUID}",
-		native.Named("topic", r.topicID.String())).Scan(&rows))
+	require.NoError(r.t,
+		conn.QueryRow(r.t.Context(), "SELECT count() FROM lodestone.events WHERE kafka_topic_id = {topic:UUID}",
+			native.Named("topic", r.topicID.String())).Scan(&rows))
 	require.Equal(r.t, uint64(want), rows)
 }
 

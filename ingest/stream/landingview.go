@@ -19,7 +19,8 @@ func LandingViews(condition string) string {
 // LandingViewsWithout leaves out of views what another query returns: account_id, generic_link_id,
 // minute, ip_hash and user_agent.
 func LandingViewsWithout(others, condition string) string {
-	return landingViews("uniqExactIf(ip_hash, user_agent, (account_id, generic_link_id, toStartOfMinute(created_at), ip_hash, user_agent) NOT IN ("+others+"))", condition)
+	return landingViews(
+		"uniqExactIf(ip_hash, user_agent, (account_id, generic_link_id, toStartOfMinute(created_at), ip_hash, user_agent) NOT IN ("+others+"))", condition)
 }
 
 func landingViews(views, condition string) string {

@@ -36,7 +36,8 @@ func Where(topicID uuid.UUID, spans []Span) (condition string, parameters map[st
 			where.WriteString(" OR ")
 		}
 		n := strconv.Itoa(i)
-		where.WriteString("kafka_partition = {p" + n + ":Int32} AND kafka_offset >= {f" + n + ":Int64} AND kafka_offset <= {l" + n + ":Int64}")
+		where.WriteString("kafka_partition = {p" + n + ":Int32} AND kafka_offset >= {f" + n +
+			":Int64} AND kafka_offset <= {l" + n + ":Int64}")
 		parameters["p"+n], parameters["f"+n], parameters["l"+n] = span.Partition, span.First, span.Last
 	}
 	where.WriteString(")")
@@ -90,7 +91,8 @@ func (s *Store) Last(ctx context.Context, spans []Span) (map[int32]int64, error)
 	var last proto.ColInt64
 	err := s.eachSpans(spans, func(where string, parameters map[string]any) error {
 		return s.do(ctx, ch.Query{
-			Body:       "SELECT kafka_partition, max(kafka_offset) AS last FROM " + s.Stream.Table + where + " GROUP BY kafka_partition",
+			Body: "SELECT kafka_partition, max(kafka_offset) AS last FROM " + s.Stream.Table + where +
+				" GROUP BY kafka_partition",
 			Parameters: ch.Parameters(parameters),
 			Result:     proto.Results{{Name: "kafka_partition", Data: &partition}, {Name: "last", Data: &last}},
 			OnResult: func(context.Context, proto.Block) error {
@@ -143,7 +145,8 @@ func (s *Store) Same(ctx context.Context, rows Table, which []int) (map[int]stru
 }
 
 // identities calls each for the rows of some accounts in the spans. Places have no topic.
-func (s *Store) identities(ctx context.Context, spans map[int32]*Span, also string, more map[string]any, each func(at Place, stored Identity)) error {
+func (s *Store) identities(ctx context.Context, spans map[int32]*Span, also string, more map[string]any,
+	each func(at Place, stored Identity)) error {
 	var all []Span
 	for _, span := range spans {
 		all = append(all, *span)
@@ -156,11 +159,13 @@ func (s *Store) identities(ctx context.Context, spans map[int32]*Span, also stri
 	return s.eachSpans(all, func(where string, parameters map[string]any) error {
 		maps.Copy(parameters, more)
 		return s.do(ctx, ch.Query{
-			Body: "SELECT kafka_partition, kafka_offset, " + s.Stream.Link + " AS link, event_id FROM " + s.Stream.Table + where +
+			Body: "SELECT kafka_partition, kafka_offset, " + s.Stream.Link +
+				" AS link, event_id FROM " + s.Stream.Table + where +
 				" AND account_id IN {accounts:Array(UUID)}" + also,
 			Parameters: ch.Parameters(parameters),
 			Result: proto.Results{
-				{Name: "kafka_partition", Data: &partition}, {Name: "kafka_offset", Data: &offset}, {Name: "link", Data: &link}, {Name: "event_id", Data: &event},
+				{Name: "kafka_partition", Data: &partition}, {Name: "kafka_offset", Data: &offset}, {Name: "link", Data: &link},
+				{Name: "event_id", Data: &event},
 			},
 			OnResult: func(context.Context, proto.Block) error {
 				for i := range offset {
@@ -184,11 +189,13 @@ func (s *Store) Newest(ctx context.Context, spans []Span) (map[Place]Identity, e
 	accounts, links := map[uuid.UUID]struct{}{}, map[uuid.UUID]struct{}{}
 	err := s.eachSpans(spans, func(where string, parameters map[string]any) error {
 		return s.do(ctx, ch.Query{ // from the projection by offset, which does not have the event's id
-			Body: "SELECT kafka_partition, kafka_offset, account_id, " + s.Stream.Link + " AS link FROM " + s.Stream.Table + where +
+			Body: "SELECT kafka_partition, kafka_offset, account_id, " + s.Stream.Link +
+				" AS link FROM " + s.Stream.Table + where +
 				fmt.Sprintf(" ORDER BY kafka_partition, kafka_offset DESC LIMIT %d BY kafka_partition", newestRows),
 			Parameters: ch.Parameters(parameters),
 			Result: proto.Results{
-				{Name: "kafka_partition", Data: &partition}, {Name: "kafka_offset", Data: &offset}, {Name: "account_id", Data: &account}, {Name: "link", Data: &link},
+				{Name: "kafka_partition", Data: &partition}, {Name: "kafka_offset", Data: &offset},
+				{Name: "account_id", Data: &account}, {Name: "link", Data: &link},
 			},
 			OnResult: func(context.Context, proto.Block) error {
 				for i := range offset {
@@ -211,11 +218,14 @@ func (s *Store) Newest(ctx context.Context, spans []Span) (map[Place]Identity, e
 	if rows == 0 {
 		return found, nil
 	}
-	more := map[string]any{"accounts": list(slices.Collect(maps.Keys(accounts))), "links": list(slices.Collect(maps.Keys(links)))}
+	more := map[string]any{"accounts": list(slices.Collect(maps.Keys(accounts))),
+		"links": list(slices.Collect(maps.Keys(links)))}
 	// Nearly always they are of the last days, and all that an account ever stored takes long to read.
 	for _, within := range []time.Duration{RepeatWithin, AnyTime} {
 		more["since"] = max(0, time.Now().Add(-within).UnixMilli())
-		err = s.identities(ctx, newest, " AND "+s.Stream.Link+" IN {links:Array(UUID)} AND created_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')", more,
+		err = s.identities(ctx, newest,
+			" AND "+s.Stream.Link+" IN {links:Array(UUID)} AND created_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')",
+			more,
 			func(at Place, stored Identity) { found[at] = stored })
 		if err != nil {
 			return nil, fmt.Errorf("read the last stored rows: %w", err)
@@ -248,7 +258,8 @@ const manyLookedFor = 1_000
 
 // StoredBefore returns which of the events are stored already. It looks at events whose times lie
 // within the duration of theirs, on every shard that may have earlier ones.
-func (s *Store) StoredBefore(ctx context.Context, events []Candidate, within time.Duration) (map[Identity]struct{}, error) {
+func (s *Store) StoredBefore(ctx context.Context, events []Candidate,
+	within time.Duration) (map[Identity]struct{}, error) {
 	found := make(map[Identity]struct{})
 	for some := range slices.Chunk(events, maxLookedFor) {
 		for _, other := range s.Others { // first: if one is away, nothing has been asked in vain
@@ -264,7 +275,8 @@ func (s *Store) StoredBefore(ctx context.Context, events []Candidate, within tim
 }
 
 // look adds those of the events to found that are stored already on the shard of a connection.
-func (s *Store) look(ctx context.Context, by *Connection, events []Candidate, within time.Duration, found map[Identity]struct{}) error {
+func (s *Store) look(ctx context.Context, by *Connection, events []Candidate, within time.Duration,
+	found map[Identity]struct{}) error {
 	accounts, links, ids := make([]uuid.UUID, len(events)), make([]uuid.UUID, len(events)), make([]uuid.UUID, len(events))
 	from := make(map[Identity]Place, len(events)) // what is stored there and behind it does not count
 	var of times
@@ -284,12 +296,15 @@ func (s *Store) look(ctx context.Context, by *Connection, events []Candidate, wi
 	var offset proto.ColInt64
 	return by.do(ctx, ch.Query{
 		Settings: settings,
-		Body: "SELECT " + s.Stream.Link + " AS link, event_id, kafka_topic_id, kafka_partition, kafka_offset FROM " + s.Stream.Table +
-			" WHERE account_id IN {accounts:Array(UUID)} AND " + s.Stream.Link + " IN {links:Array(UUID)} AND event_id IN {ids:Array(UUID)}" + bounds,
+		Body: "SELECT " + s.Stream.Link + " AS link, event_id, kafka_topic_id, kafka_partition, kafka_offset FROM " +
+			s.Stream.Table +
+			" WHERE account_id IN {accounts:Array(UUID)} AND " + s.Stream.Link +
+			" IN {links:Array(UUID)} AND event_id IN {ids:Array(UUID)}" + bounds,
 		Parameters: ch.Parameters(parameters),
 		Result: proto.Results{
 			{Name: "link", Data: &link}, {Name: "event_id", Data: &id},
-			{Name: "kafka_topic_id", Data: &topic}, {Name: "kafka_partition", Data: &partition}, {Name: "kafka_offset", Data: &offset},
+			{Name: "kafka_topic_id", Data: &topic}, {Name: "kafka_partition", Data: &partition},
+			{Name: "kafka_offset", Data: &offset},
 		},
 		OnResult: func(context.Context, proto.Block) error {
 			for i := range link.Rows() {

@@ -63,10 +63,12 @@ const placesAtOnce = 2_000
 
 // Places returns under which offsets the events of the records are stored, as far as the rows'
 // times lie within the duration of the records'. Those that are not stored are not in it.
-func (s Stream) Places(ctx context.Context, conn driver.Conn, records []Record, within time.Duration) (map[Identity][]Place, error) {
+func (s Stream) Places(ctx context.Context, conn driver.Conn, records []Record,
+	within time.Duration) (map[Identity][]Place, error) {
 	found := map[Identity][]Place{}
 	query := "SELECT " + s.Link + ", event_id, kafka_topic_id, kafka_partition, kafka_offset FROM lodestone." + s.Table +
-		" WHERE account_id IN {accounts:Array(UUID)} AND " + s.Link + " IN {links:Array(UUID)} AND event_id IN {events:Array(UUID)}"
+		" WHERE account_id IN {accounts:Array(UUID)} AND " + s.Link +
+		" IN {links:Array(UUID)} AND event_id IN {events:Array(UUID)}"
 	for chunk := range slices.Chunk(records, placesAtOnce) {
 		wanted, of := make(map[Identity]struct{}, len(chunk)), times{}
 		accounts, links, events := map[uuid.UUID]struct{}{}, map[uuid.UUID]struct{}{}, map[uuid.UUID]struct{}{}

@@ -29,8 +29,10 @@ type Placements struct {
 	pool     *postgres.Pool
 	topology *clickhouse.Topology
 
-	asking chan struct{} // has an element while one asks: hundreds of partitions may be new, and would connect to every shard at once
-	only   uint16        // id of the only shard, once it was asked; whoever asks may use it
+	// has an element while one asks: hundreds of partitions may be new, and would connect to every
+	// shard at once
+	asking chan struct{}
+	only   uint16 // id of the only shard, once it was asked; whoever asks may use it
 }
 
 // NewPlacements returns the ledger of a copy of the events.
@@ -50,7 +52,8 @@ type Partition struct {
 // asked for its rows: on the one that has some, as after Postgres was restored from a backup; else
 // on one that has the fewest of the topic. An error may be temporary.
 func (l *Placements) Shard(ctx context.Context, p Partition) (uint16, error) {
-	shard, err := store.New(l.pool.Unscoped()).Placement(ctx, store.PlacementParams{TopicID: p.TopicID, Partition: p.Number, Copy: l.topology.Copy()})
+	shard, err := store.New(l.pool.Unscoped()).Placement(ctx, store.PlacementParams{TopicID: p.TopicID,
+		Partition: p.Number, Copy: l.topology.Copy()})
 	if err != nil {
 		return 0, fmt.Errorf("read the shard of %s partition %d: %w", p.Topic, p.Number, err)
 	}
@@ -73,12 +76,16 @@ func (l *Placements) Shard(ctx context.Context, p Partition) (uint16, error) {
 		if err != nil {
 			return err
 		}
-		if i := slices.IndexFunc(others, func(o store.PlacementsOfNameRow) bool { return o.TopicID == p.TopicID && o.Partition == p.Number }); i >= 0 {
+		if i := slices.IndexFunc(others, func(o store.PlacementsOfNameRow) bool {
+			return o.TopicID == p.TopicID &&
+				o.Partition == p.Number
+		}); i >= 0 {
 			shard = others[i].Shard // another process was faster
 			return nil
 		}
 		shard = int32(chooseShard(p, ids, with, others))
-		return q.AddPlacement(ctx, store.AddPlacementParams{TopicID: p.TopicID, Partition: p.Number, Topic: p.Topic, Shard: shard})
+		return q.AddPlacement(ctx, store.AddPlacementParams{TopicID: p.TopicID, Partition: p.Number,
+			Topic: p.Topic, Shard: shard})
 	})
 	if err != nil {
 		return 0, fmt.Errorf("record the shard of %s partition %d: %w", p.Topic, p.Number, err)
@@ -105,7 +112,8 @@ func (l *Placements) ask(ctx context.Context, p Partition) (ids, with []uint16, 
 		}
 		var rows proto.ColUInt64
 		err := conn.Do(ctx, ch.Query{
-			Body:       "SELECT count() AS n FROM (SELECT 1 FROM lodestone." + p.Table + " WHERE kafka_topic_id = {topic:UUID} AND kafka_partition = {partition:Int32} LIMIT 1)",
+			Body: "SELECT count() AS n FROM (SELECT 1 FROM lodestone." + p.Table +
+				" WHERE kafka_topic_id = {topic:UUID} AND kafka_partition = {partition:Int32} LIMIT 1)",
 			Parameters: ch.Parameters(map[string]any{"topic": p.TopicID.String(), "partition": p.Number}),
 			Result:     proto.Results{{Name: "n", Data: &rows}},
 		})
@@ -142,7 +150,8 @@ func (l *Placements) Before(ctx context.Context, topic string, topicID uuid.UUID
 	if l.topology.Size() == 1 {
 		return nil, nil
 	}
-	others, err := store.New(l.pool.Unscoped()).PlacementsOfName(ctx, store.PlacementsOfNameParams{Topic: topic, Copy: l.topology.Copy()})
+	others, err := store.New(l.pool.Unscoped()).PlacementsOfName(ctx,
+		store.PlacementsOfNameParams{Topic: topic, Copy: l.topology.Copy()})
 	if err != nil {
 		return nil, fmt.Errorf("read the shards of earlier topics named %s: %w", topic, err)
 	}
@@ -178,14 +187,16 @@ func CheckPlacements(ctx context.Context, pool *postgres.Pool, c clickhouse.Conf
 		return fmt.Errorf("read which copies of the events there are: %w", err)
 	}
 	if !known {
-		return config.Invalid("--clickhouse-copy", fmt.Sprintf("is %d, and no such copy is on record", c.Number()), "run `lodestone migrate` with the addresses and the number of the copy")
+		return config.Invalid("--clickhouse-copy", fmt.Sprintf("is %d, and no such copy is on record", c.Number()),
+			"run `lodestone migrate` with the addresses and the number of the copy")
 	}
 	placed, err := store.New(pool.Unscoped()).PlacedShards(ctx, c.Number())
 	if err != nil {
 		return fmt.Errorf("read which shards store partitions: %w", err)
 	}
 	if len(placed) > len(servers) {
-		return config.Invalid("--clickhouse-shards", fmt.Sprintf("has %d of the %d shards that store events", len(servers), len(placed)), "give the addresses of all of them")
+		return config.Invalid("--clickhouse-shards", fmt.Sprintf("has %d of the %d shards that store events", len(servers),
+			len(placed)), "give the addresses of all of them")
 	}
 	return nil
 }

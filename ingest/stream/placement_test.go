@@ -26,7 +26,8 @@ func TestAPartitionThatIsStoppedWaitsForNoQuestionOfAnother(t *testing.T) {
 func TestANewPartitionIsPlacedOnTheShardWithTheFewest(t *testing.T) {
 	t.Parallel()
 	topic, earlier := uuid.New(), uuid.New()
-	placed := []store.PlacementsOfNameRow{{TopicID: earlier, Partition: 4, Shard: 1}, {TopicID: earlier, Partition: 5, Shard: 2}}
+	placed := []store.PlacementsOfNameRow{{TopicID: earlier, Partition: 4, Shard: 1},
+		{TopicID: earlier, Partition: 5, Shard: 2}}
 	for p := range int32(4) {
 		placed = append(placed, store.PlacementsOfNameRow{TopicID: topic, Partition: p, Shard: 1})
 	}
@@ -37,5 +38,6 @@ func TestANewPartitionIsPlacedOnTheShardWithTheFewest(t *testing.T) {
 		require.EqualValues(t, 2, chooseShard(added, ids, nil, placed))
 		placed = append(placed, store.PlacementsOfNameRow{TopicID: topic, Partition: p, Shard: 2})
 	}
-	require.EqualValues(t, 1, chooseShard(Partition{TopicID: topic, Number: 8}, ids, nil, placed), "the first of several with as many")
+	require.EqualValues(t, 1, chooseShard(Partition{TopicID: topic, Number: 8}, ids, nil, placed),
+		"the first of several with as many")
 }

@@ -99,7 +99,8 @@ func insertQuery(table string, input proto.Input, comment string) ch.Query {
 func (s Stream) Probe(ctx context.Context, by *Connection) error {
 	var n proto.ColUInt64
 	if err := by.do(ctx, ch.Query{
-		Body:   "SELECT count() AS n FROM (SELECT kafka_topic_id, kafka_partition, kafka_offset, event_id FROM " + s.Table + " WHERE 0)",
+		Body: "SELECT count() AS n FROM (SELECT kafka_topic_id, kafka_partition, kafka_offset, event_id FROM " + s.Table +
+			" WHERE 0)",
 		Result: proto.Results{{Name: "n", Data: &n}},
 	}); err != nil {
 		return fmt.Errorf("look for ClickHouse's table %s: %w", s.Table, err)

@@ -16,11 +16,13 @@ type visitorColumns struct {
 }
 
 func newVisitorColumns(agents *agentParser) visitorColumns {
-	return visitorColumns{agents: agents, userAgent: newTextColumn(), names: newTextColumn(), origin: newTextColumn(), origins: map[event.Origin]uint32{}}
+	return visitorColumns{agents: agents, userAgent: newTextColumn(), names: newTextColumn(), origin: newTextColumn(),
+		origins: map[event.Origin]uint32{}}
 }
 
 func (c *visitorColumns) columns() proto.Input {
-	return proto.Input{{Name: "user_agent", Data: c.userAgent}, {Name: "agent_names", Data: c.names}, {Name: "origin", Data: c.origin}}
+	return proto.Input{{Name: "user_agent", Data: c.userAgent}, {Name: "agent_names", Data: c.names},
+		{Name: "origin", Data: c.origin}}
 }
 
 func (c *visitorColumns) add(userAgent []byte, origin event.Origin) {

@@ -71,7 +71,8 @@ func (v *Verifier) compareWith(ctx context.Context, c clickhouse.Config, group s
 	return nil
 }
 
-func (v *Verifier) compareCopy(ctx context.Context, s stream.Stream, a, b eventCopy, report *Report) (rows uint64, err error) {
+func (v *Verifier) compareCopy(ctx context.Context, s stream.Stream, a, b eventCopy,
+	report *Report) (rows uint64, err error) {
 	both, err := v.stored(ctx, s, a, b)
 	if err != nil {
 		return 0, err
@@ -139,7 +140,8 @@ func (d done) where() (condition string, p native.Parameters) {
 		partitions, offsets = append(partitions, fmt.Sprint(partition)), append(offsets, fmt.Sprint(next))
 	}
 	return "(kafka_topic_id != {topic:UUID} OR kafka_offset < transform(kafka_partition, {partitions:Array(Int32)}, {offsets:Array(Int64)}, toInt64(0)))",
-		native.Parameters{"topic": d.topicID.String(), "partitions": "[" + strings.Join(partitions, ",") + "]", "offsets": "[" + strings.Join(offsets, ",") + "]"}
+		native.Parameters{"topic": d.topicID.String(), "partitions": "[" + strings.Join(partitions, ",") + "]",
+			"offsets": "[" + strings.Join(offsets, ",") + "]"}
 }
 
 // sums returns what a copy has of each bucket.
@@ -147,7 +149,8 @@ func (c eventCopy) sums(ctx context.Context, s stream.Stream, both done) (map[bu
 	condition, p := both.where()
 	rows, err := c.conn.Query(native.Context(ctx, native.WithParameters(p)), fmt.Sprintf(
 		"SELECT kafka_topic_id, kafka_partition, toYYYYMM(created_at) AS month, intDiv(kafka_offset, %d) AS bucket, count(), groupBitXor(cityHash64(kafka_offset, event_id))"+
-			" FROM lodestone.%s WHERE %s GROUP BY kafka_topic_id, kafka_partition, month, bucket", bucketOffsets, s.Table, condition))
+			" FROM lodestone.%s WHERE %s GROUP BY kafka_topic_id, kafka_partition, month, bucket",
+		bucketOffsets, s.Table, condition))
 	if err != nil {
 		return nil, fmt.Errorf("sum up copy %d: %w", c.number, err)
 	}
@@ -178,13 +181,15 @@ func firstMonth(of map[bucket]sum) (month uint32) {
 
 // events returns the events of a bucket by their offsets, each as a hash, and how often an offset
 // is stored.
-func (c eventCopy) events(ctx context.Context, s stream.Stream, at bucket, both done) (events map[int64]sum, err error) {
+func (c eventCopy) events(ctx context.Context, s stream.Stream, at bucket,
+	both done) (events map[int64]sum, err error) {
 	condition, p := both.where()
 	p["bucket_topic"], p["partition"], p["month"] = at.topicID.String(), fmt.Sprint(at.partition), fmt.Sprint(at.month)
 	p["from"], p["to"] = fmt.Sprint(at.number*bucketOffsets), fmt.Sprint((at.number+1)*bucketOffsets)
-	rows, err := c.conn.Query(native.Context(ctx, native.WithParameters(p)), "SELECT kafka_offset, count(), groupBitXor(cityHash64(event_id)) FROM lodestone."+s.Table+
-		" WHERE kafka_topic_id = {bucket_topic:UUID} AND kafka_partition = {partition:Int32} AND kafka_offset >= {from:Int64} AND kafka_offset < {to:Int64}"+
-		" AND toYYYYMM(created_at) = {month:UInt32} AND "+condition+" GROUP BY kafka_offset")
+	rows, err := c.conn.Query(native.Context(ctx, native.WithParameters(p)),
+		"SELECT kafka_offset, count(), groupBitXor(cityHash64(event_id)) FROM lodestone."+s.Table+
+			" WHERE kafka_topic_id = {bucket_topic:UUID} AND kafka_partition = {partition:Int32} AND kafka_offset >= {from:Int64} AND kafka_offset < {to:Int64}"+
+			" AND toYYYYMM(created_at) = {month:UInt32} AND "+condition+" GROUP BY kafka_offset")
 	if err != nil {
 		return nil, fmt.Errorf("read copy %d: %w", c.number, err)
 	}
@@ -231,7 +236,8 @@ func compareBucket(ctx context.Context, s stream.Stream, a, b eventCopy, at buck
 			text = fmt.Sprintf("copies %d and %d have different events there", a.number, b.number)
 		}
 		report.add(Difference{
-			Kind: Apart, Topic: s.Topic, TopicID: at.topicID, Partition: at.partition, Offsets: kafka.Range{From: offset, To: offset + 1}, Count: 1, Text: text,
+			Kind: Apart, Topic: s.Topic, TopicID: at.topicID, Partition: at.partition,
+			Offsets: kafka.Range{From: offset, To: offset + 1}, Count: 1, Text: text,
 		})
 	}
 	return nil

@@ -28,7 +28,8 @@ func TestCopiesAreComparedByPartitionAndOffset(t *testing.T) {
 	earlier, id := uuid.New(), func(offset int) uuid.UUID { return uuid.NewSHA1(uuid.Nil, fmt.Append(nil, offset)) }
 	add := func(to driver.Conn, topic uuid.UUID, offset int, event uuid.UUID, month string) {
 		t.Helper()
-		require.NoError(t, to.Exec(t.Context(), "INSERT INTO lodestone.events (account_id, event_id, kafka_topic_id, kafka_partition, kafka_offset, created_at) VALUES (?, ?, ?, 1, ?, ?)",
+		require.NoError(t, to.Exec(t.Context(),
+			"INSERT INTO lodestone.events (account_id, event_id, kafka_topic_id, kafka_partition, kafka_offset, created_at) VALUES (?, ?, ?, 1, ?, ?)",
 			r.account.String(), event.String(), topic.String(), offset, month+"-15 12:00:00"))
 	}
 	one, two := r.verifier.Conn, enginetest.Open(t, second)
@@ -46,7 +47,8 @@ func TestCopiesAreComparedByPartitionAndOffset(t *testing.T) {
 	}
 	differ := func(offset int64, text string) Difference {
 		return Difference{
-			Kind: Apart, Topic: event.Topic, TopicID: earlier, Partition: 1, Offsets: kafka.Range{From: offset, To: offset + 1}, Count: 1, Text: text,
+			Kind: Apart, Topic: event.Topic, TopicID: earlier, Partition: 1, Offsets: kafka.Range{From: offset, To: offset + 1},
+			Count: 1, Text: text,
 		}
 	}
 	lacks := differ(3, "copy 1 has the event, and copy 2 has not")

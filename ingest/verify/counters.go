@@ -49,7 +49,8 @@ func kinds() []linkKind {
 		{
 			noun: "generic link", topic: event.LinkViewTopic, table: "link_views", link: "generic_link_id",
 			views: "SELECT generic_link_id, sum(views), min(since), max(until) FROM (" +
-				stream.LandingViews("account_id IN {accounts:Array(UUID)} AND generic_link_id IN {links:Array(UUID)}") + ") GROUP BY generic_link_id",
+				stream.LandingViews("account_id IN {accounts:Array(UUID)} AND generic_link_id IN {links:Array(UUID)}") +
+				") GROUP BY generic_link_id",
 		},
 	}
 }
@@ -78,7 +79,8 @@ func (c counters) String() string {
 type pair struct{ is, should counters }
 
 func (p pair) agrees() bool {
-	return p.is.views == p.should.views && p.is.viewed == p.should.viewed && p.is.first.Equal(p.should.first) && p.is.last.Equal(p.should.last)
+	return p.is.views == p.should.views && p.is.viewed == p.should.viewed && p.is.first.Equal(p.should.first) &&
+		p.is.last.Equal(p.should.last)
 }
 
 // compareCounters compares the counters of every link, or in a bounded span those of the links with
@@ -114,7 +116,8 @@ func (v *Verifier) links(ctx context.Context, k linkKind, s Span, after uuid.UUI
 	if s.unbounded() {
 		var rows []store.LinksAfterRow
 		if err := v.scan(ctx, func(q *store.Queries) (err error) {
-			rows, err = q.LinksAfter(ctx, store.LinksAfterParams{Generic: k.topic == event.LinkViewTopic, After: after, MaxLinks: linkBatch})
+			rows, err = q.LinksAfter(ctx, store.LinksAfterParams{Generic: k.topic == event.LinkViewTopic,
+				After: after, MaxLinks: linkBatch})
 			return err
 		}); err != nil {
 			return nil, fmt.Errorf("list links: %w", err)
@@ -132,7 +135,8 @@ func (v *Verifier) links(ctx context.Context, k linkKind, s Span, after uuid.UUI
 		until = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 	}
 	return v.column(native.Context(ctx, native.WithParameters(native.Parameters{
-		"after": after.String(), "since": fmt.Sprint(since.UnixMilli()), "until": fmt.Sprint(until.UnixMilli()), "limit": fmt.Sprint(linkBatch),
+		"after": after.String(), "since": fmt.Sprint(since.UnixMilli()), "until": fmt.Sprint(until.UnixMilli()),
+		"limit": fmt.Sprint(linkBatch),
 	})), "SELECT DISTINCT "+k.link+" FROM lodestone."+k.table+
 		" WHERE received_at >= fromUnixTimestamp64Milli({since:Int64}) AND received_at < fromUnixTimestamp64Milli({until:Int64}) AND "+
 		k.link+" > {after:UUID} ORDER BY "+k.link+" LIMIT {limit:UInt32}")
@@ -170,7 +174,8 @@ func (v *Verifier) compareLinks(ctx context.Context, k linkKind, ids []uuid.UUID
 		for id, p := range now {
 			switch earlier, seen := before[id]; {
 			case seen && earlier == p:
-				report.add(Difference{Kind: Counter, Topic: k.topic, Link: id, Count: 1, Text: fmt.Sprintf("%s %s has %s, its rows say %s", k.noun, id, p.is, p.should)})
+				report.add(Difference{Kind: Counter, Topic: k.topic, Link: id, Count: 1,
+					Text: fmt.Sprintf("%s %s has %s, its rows say %s", k.noun, id, p.is, p.should)})
 			case look == settleLooks:
 				report.Unsettled++
 			default:
@@ -226,7 +231,8 @@ const expired = `SELECT link_id, sum(n), min(since), max(until) FROM (
 	) GROUP BY link_id`
 
 // count fills in the counts of the rows, and the stored counts of deleted ones.
-func (v *Verifier) count(ctx context.Context, k linkKind, found map[uuid.UUID]pair, accounts map[uuid.UUID]struct{}) error {
+func (v *Verifier) count(ctx context.Context, k linkKind, found map[uuid.UUID]pair,
+	accounts map[uuid.UUID]struct{}) error {
 	p := native.Parameters{
 		"accounts": clickhouse.UUIDs(slices.Collect(maps.Keys(accounts))),
 		"links":    clickhouse.UUIDs(slices.Collect(maps.Keys(found))),
@@ -236,7 +242,8 @@ func (v *Verifier) count(ctx context.Context, k linkKind, found map[uuid.UUID]pa
 		return err
 	}
 	// Each shard has steps of its own.
-	return clickhouse.EachShard(v.Conn, func(shard driver.Conn) error { return addViews(ctx, shard, expired, k.dated, found) })
+	return clickhouse.EachShard(v.Conn,
+		func(shard driver.Conn) error { return addViews(ctx, shard, expired, k.dated, found) })
 }
 
 // addViews adds the counts of a query.

@@ -54,14 +54,16 @@ func newRigOn(t *testing.T, s *enginetest.Stack) *rig {
 	t.Helper()
 	r := &rig{Stack: s, t: t, began: time.Now(), generic: uuid.New(), submission: uuid.New()}
 	r.account, r.magnet = s.Magnet()
-	r.Exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)", r.generic, r.account, r.magnet, uuid.NewString())
+	r.Exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)", r.generic,
+		r.account, r.magnet, uuid.NewString())
 	r.Exec("INSERT INTO submissions (id, account_id, generic_link_id, email, email_key) VALUES ($1, $2, $3, 'a@example.com', 'a@example.com')",
 		r.submission, r.account, r.generic)
 	r.link, r.other = s.Link(r.account, r.magnet, &r.submission), s.Link(r.account, r.magnet, &r.submission)
 	log := slog.New(slog.DiscardHandler)
 	r.verifier = &Verifier{
 		Copy:   1,
-		Client: r.Client, Options: r.Kafka.Options(log), Conn: r.Conn, Pool: r.Postgres, Group: "g", Settle: 10 * time.Millisecond, Log: log,
+		Client: r.Client, Options: r.Kafka.Options(log), Conn: r.Conn, Pool: r.Postgres, Group: "g",
+		Settle: 10 * time.Millisecond, Log: log,
 	}
 	return r
 }
@@ -93,7 +95,8 @@ func (r *rig) events(n int) [][]byte {
 func (r *rig) view() []byte {
 	e := r.event()
 	v := event.LinkView{
-		AccountID: r.account, LeadMagnetID: r.magnet, GenericLinkID: r.generic, EventID: uuid.New(), CreatedAt: e.CreatedAt, ReceivedAt: e.ReceivedAt,
+		AccountID: r.account, LeadMagnetID: r.magnet, GenericLinkID: r.generic, EventID: uuid.New(),
+		CreatedAt: e.CreatedAt, ReceivedAt: e.ReceivedAt,
 	}
 	return v.Append(nil)
 }
@@ -134,7 +137,8 @@ func (r *rig) consumeUntil(done func() bool) {
 	r.t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	c := consumertest.New(r.t, r.Stack)
-	n := counter.New(counter.Config{Interval: 100 * time.Millisecond}, counter.Deps{Group: "g", Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: log, Registerer: prometheus.NewRegistry()})
+	n := counter.New(counter.Config{Interval: 100 * time.Millisecond}, counter.Deps{Group: "g", Kafka: r.Kafka,
+		ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: log, Registerer: prometheus.NewRegistry()})
 	require.NoError(r.t, c.Start(r.t.Context()))
 	require.NoError(r.t, n.Start(r.t.Context()))
 	require.Eventually(r.t, done, waitLimit, 100*time.Millisecond)
@@ -151,7 +155,8 @@ func (r *rig) behind() (n int64) {
 		require.NoError(r.t, err)
 		var next int64
 		require.NoError(r.t, r.Postgres.Unscoped().QueryRow(context.Background(),
-			"SELECT coalesce(max(next_offset), 0) FROM counted_partitions WHERE topic_id = $1 AND partition = 0", id).Scan(&next))
+			"SELECT coalesce(max(next_offset), 0) FROM counted_partitions WHERE topic_id = $1 AND partition = 0",
+			id).Scan(&next))
 		n += ranges[0].To - next
 	}
 	return n

@@ -41,22 +41,23 @@ func (v *Verifier) compareLog(ctx context.Context, p *part, r kafka.Range, warm 
 	begin := r.From // of the chunk
 	var chunk []checkedRecord
 	for !r.Empty() {
-		err := kafka.ReadRange(ctx, v.Options, p.stream.Topic, p.number, kafka.Range{From: warm, To: r.To}, func(record *kgo.Record) error {
-			decoded, err := decoder.Decode(record.Value)
-			j := checkedRecord{offset: record.Offset, at: record.Timestamp, record: decoded, decodes: err == nil}
-			j.moved = p.unused && len(record.Key) > 0 && j.decodes // its copy is compared in the log of that partition
-			j.repeats = j.decodes && !j.moved && window.Repeats(decoded.Identity, record.Offset)
-			if record.Offset < r.From {
-				return nil
-			}
-			chunk = append(chunk, j)
-			if len(chunk) < chunkRecords {
-				return nil
-			}
-			err = v.judge(ctx, p, kafka.Range{From: begin, To: record.Offset + 1}, chunk, &result, report)
-			begin, chunk = record.Offset+1, chunk[:0]
-			return err
-		})
+		err := kafka.ReadRange(ctx, v.Options, p.stream.Topic, p.number, kafka.Range{From: warm, To: r.To},
+			func(record *kgo.Record) error {
+				decoded, err := decoder.Decode(record.Value)
+				j := checkedRecord{offset: record.Offset, at: record.Timestamp, record: decoded, decodes: err == nil}
+				j.moved = p.unused && len(record.Key) > 0 && j.decodes // its copy is compared in the log of that partition
+				j.repeats = j.decodes && !j.moved && window.Repeats(decoded.Identity, record.Offset)
+				if record.Offset < r.From {
+					return nil
+				}
+				chunk = append(chunk, j)
+				if len(chunk) < chunkRecords {
+					return nil
+				}
+				err = v.judge(ctx, p, kafka.Range{From: begin, To: record.Offset + 1}, chunk, &result, report)
+				begin, chunk = record.Offset+1, chunk[:0]
+				return err
+			})
 		if !errors.Is(err, kafka.ErrExpired) {
 			if err != nil {
 				return err
@@ -84,7 +85,8 @@ func (v *Verifier) compareLog(ctx context.Context, p *part, r kafka.Range, warm 
 }
 
 // judge compares the records of a range of offsets with the rows.
-func (v *Verifier) judge(ctx context.Context, p *part, r kafka.Range, records []checkedRecord, result *Partition, report *Report) error {
+func (v *Verifier) judge(ctx context.Context, p *part, r kafka.Range, records []checkedRecord,
+	result *Partition, report *Report) error {
 	rows, err := v.rows(ctx, p, r)
 	if err != nil {
 		return err
@@ -136,7 +138,8 @@ func (v *Verifier) judge(ctx context.Context, p *part, r kafka.Range, records []
 const comparedRecords = 2_000
 
 // compareRecords compares records with the rows of their offsets.
-func (v *Verifier) compareRecords(ctx context.Context, p *part, records []checkedRecord, differ func(Kind, int64)) error {
+func (v *Verifier) compareRecords(ctx context.Context, p *part, records []checkedRecord,
+	differ func(Kind, int64)) error {
 	step := max(1, (len(records)+comparedRecords-1)/comparedRecords)
 	var compared []checkedRecord
 	for i := len(records) - 1; i >= 0; i -= step { // the last one in any case
@@ -148,7 +151,8 @@ func (v *Verifier) compareRecords(ctx context.Context, p *part, records []checke
 	}
 	slices.Reverse(compared)
 	for _, j := range compared {
-		if !slices.Contains(places[j.record.Identity], stream.Place{TopicID: p.topicID, Partition: p.number, Offset: j.offset}) {
+		if !slices.Contains(places[j.record.Identity],
+			stream.Place{TopicID: p.topicID, Partition: p.number, Offset: j.offset}) {
 			differ(Replaced, j.offset)
 		}
 	}
@@ -157,7 +161,8 @@ func (v *Verifier) compareRecords(ctx context.Context, p *part, records []checke
 
 // judgeByTable decides the cases that the log alone cannot: records without a row that may repeat
 // an event from before the window, as those from a spool do, and rows that may repeat another row.
-func (v *Verifier) judgeByTable(ctx context.Context, p *part, missing, suspects []checkedRecord, differ func(Kind, int64), result *Partition) error {
+func (v *Verifier) judgeByTable(ctx context.Context, p *part, missing, suspects []checkedRecord,
+	differ func(Kind, int64), result *Partition) error {
 	if len(missing) > 0 {
 		oldest := slices.MinFunc(missing, func(a, b checkedRecord) int { return a.at.Compare(b.at) })
 		if err := v.readDead(ctx, oldest.at); err != nil {
@@ -168,7 +173,8 @@ func (v *Verifier) judgeByTable(ctx context.Context, p *part, missing, suspects 
 	if err != nil {
 		return err
 	}
-	older := slices.DeleteFunc(slices.Clone(missing), func(j checkedRecord) bool { return len(places[j.record.Identity]) > 0 })
+	older := slices.DeleteFunc(slices.Clone(missing),
+		func(j checkedRecord) bool { return len(places[j.record.Identity]) > 0 })
 	anyTime, err := v.places(ctx, p, slices.Concat(older, suspects), stream.AnyTime)
 	if err != nil {
 		return err
@@ -204,7 +210,8 @@ func (v *Verifier) judgeByTable(ctx context.Context, p *part, missing, suspects 
 }
 
 // places returns where the events of those records are stored that can be decoded.
-func (v *Verifier) places(ctx context.Context, p *part, records []checkedRecord, within time.Duration) (map[stream.Identity][]stream.Place, error) {
+func (v *Verifier) places(ctx context.Context, p *part, records []checkedRecord,
+	within time.Duration) (map[stream.Identity][]stream.Place, error) {
 	var decoded []stream.Record
 	for _, j := range records {
 		if j.decodes {
@@ -221,7 +228,8 @@ func (v *Verifier) readDead(ctx context.Context, since time.Time) error {
 	if v.dead != nil && !since.Before(v.deadSince) {
 		return nil
 	}
-	letters, err := deadletter.NewBox(v.Client, v.Options).List(ctx, deadletter.Filter{Since: since.Add(-time.Hour)}) // brokers' clocks differ a little
+	// brokers' clocks differ a little
+	letters, err := deadletter.NewBox(v.Client, v.Options).List(ctx, deadletter.Filter{Since: since.Add(-time.Hour)})
 	if err != nil {
 		return err
 	}
@@ -266,8 +274,9 @@ func parameters(ctx context.Context, topicID uuid.UUID, partition int32, r kafka
 // compareRest checks the rows that were not compared with the log: those of deleted topics, those
 // that expired in the log, and those beyond its end.
 func (v *Verifier) compareRest(ctx context.Context, s stream.Stream, parts []part, report *Report) error {
-	rows, err := v.Conn.Query(ctx, "SELECT kafka_topic_id, kafka_partition, min(kafka_offset), max(kafka_offset) FROM lodestone."+
-		s.Table+" GROUP BY kafka_topic_id, kafka_partition ORDER BY ALL")
+	rows, err := v.Conn.Query(ctx,
+		"SELECT kafka_topic_id, kafka_partition, min(kafka_offset), max(kafka_offset) FROM lodestone."+
+			s.Table+" GROUP BY kafka_topic_id, kafka_partition ORDER BY ALL")
 	if err != nil {
 		return fmt.Errorf("list stored partitions: %w", err)
 	}
@@ -306,7 +315,8 @@ func (v *Verifier) compareRest(ctx context.Context, s stream.Stream, parts []par
 			}
 			for _, known := range parts {
 				if known.number == p.number {
-					rest = []kafka.Range{{From: p.log.From, To: min(p.log.To, known.judged.From)}, {From: max(p.log.From, known.judged.To), To: p.log.To}}
+					rest = []kafka.Range{{From: p.log.From, To: min(p.log.To, known.judged.From)},
+						{From: max(p.log.From, known.judged.To), To: p.log.To}}
 				}
 			}
 		}

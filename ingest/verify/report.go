@@ -80,7 +80,8 @@ type ExpiredRange struct {
 // String returns the range as one line for people.
 func (e ExpiredRange) String() string {
 	return fmt.Sprintf("expired   %s partition %d, offsets %d to %d (%d; topic id %s), found %s: deleted by Kafka before it was stored",
-		e.Topic, e.Partition, e.Offsets.From, e.Offsets.To-1, e.Offsets.To-e.Offsets.From, e.TopicID, e.FoundAt.UTC().Format(time.RFC3339))
+		e.Topic, e.Partition, e.Offsets.From, e.Offsets.To-1, e.Offsets.To-e.Offsets.From, e.TopicID,
+		e.FoundAt.UTC().Format(time.RFC3339))
 }
 
 // Partition is the result for one partition.
@@ -130,7 +131,8 @@ func (r *Report) add(d Difference) {
 	}
 	r.Counts[d.Kind] += d.Count
 	if n := len(r.Differences); n > 0 && d.Kind != Counter {
-		if last := &r.Differences[n-1]; last.Kind == d.Kind && last.Text == d.Text && last.TopicID == d.TopicID && last.Partition == d.Partition && last.Offsets.To == d.Offsets.From {
+		if last := &r.Differences[n-1]; last.Kind == d.Kind && last.Text == d.Text && last.TopicID == d.TopicID &&
+			last.Partition == d.Partition && last.Offsets.To == d.Offsets.From {
 			last.Offsets.To = d.Offsets.To
 			last.Count += d.Count
 			return

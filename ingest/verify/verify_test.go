@@ -63,7 +63,8 @@ func TestRecordsOfAnUnusedPartitionAreCompared(t *testing.T) {
 	_, err := (kafka.Ledger{Pool: r.Postgres}).Partitions(t.Context(), r.TopicID, event.Topic, 1)
 	require.NoError(t, err)
 	e := r.event()
-	require.NoError(t, r.Client.ProduceSync(t.Context(), &kgo.Record{Topic: event.Topic, Partition: 1, Key: e.AccessLinkID[:], Value: e.Append(nil)}).FirstErr())
+	require.NoError(t, r.Client.ProduceSync(t.Context(), &kgo.Record{Topic: event.Topic, Partition: 1,
+		Key: e.AccessLinkID[:], Value: e.Append(nil)}).FirstErr())
 	r.consumeUntil(func() bool {
 		ranges, err := kafka.Ranges(context.Background(), r.Client, event.Topic)
 		return err == nil && ranges[0].To == 1 && r.behind() == 0
@@ -78,10 +79,14 @@ func TestEachDifferenceIsFound(t *testing.T) {
 	r := newRig(t)
 	r.fill()
 	for _, c := range []struct{ harm, cure, want string }{
-		{"UPDATE access_link_counts SET views = views + 7", "UPDATE access_link_counts SET views = views - 7", "has 12 views"},
-		{"UPDATE access_link_counts SET last_viewed_at = last_viewed_at + interval '1 day'", "UPDATE access_link_counts SET last_viewed_at = last_viewed_at - interval '1 day'", "access link"},
-		{"INSERT INTO access_link_counts (id, account_id, views) SELECT id, account_id, 7 FROM access_links WHERE id = '" + r.other.String() + "'", "DELETE FROM access_link_counts WHERE views = 7", "0 views"},
-		{"UPDATE generic_link_counts SET views = views + 1", "UPDATE generic_link_counts SET views = views - 1", "generic link"},
+		{"UPDATE access_link_counts SET views = views + 7",
+			"UPDATE access_link_counts SET views = views - 7", "has 12 views"},
+		{"UPDATE access_link_counts SET last_viewed_at = last_viewed_at + interval '1 day'",
+			"UPDATE access_link_counts SET last_viewed_at = last_viewed_at - interval '1 day'", "access link"},
+		{"INSERT INTO access_link_counts (id, account_id, views) SELECT id, account_id, 7 FROM access_links WHERE id = '" +
+			r.other.String() + "'", "DELETE FROM access_link_counts WHERE views = 7", "0 views"},
+		{"UPDATE generic_link_counts SET views = views + 1", "UPDATE generic_link_counts SET views = views - 1",
+			"generic link"},
 	} {
 		r.Exec(c.harm)
 		r.requireDifferences(Span{}, c.want)
@@ -95,7 +100,8 @@ func TestEachDifferenceIsFound(t *testing.T) {
 	r.copyRow("1", "3")
 	r.copyRow("1", "12")
 	rows := "lodestone.events partition 0, offsets "
-	want := []string{"lost      " + rows + "2 to 2 (1;", "repeated  " + rows + "3 to 3 (1;", "doubled   " + rows + "4 to 4 (1;", "lost      " + rows + "8 to 9 (2;", "foreign   " + rows + "11 to 12 (2;"}
+	want := []string{"lost      " + rows + "2 to 2 (1;", "repeated  " + rows + "3 to 3 (1;",
+		"doubled   " + rows + "4 to 4 (1;", "lost      " + rows + "8 to 9 (2;", "foreign   " + rows + "11 to 12 (2;"}
 	r.requireDifferences(Span{}, append(want, "access link")...)
 	r.Exec("DELETE FROM access_links WHERE id = $1", r.link) // what it counted is right
 	r.requireDifferences(Span{}, want...)
@@ -127,7 +133,8 @@ func TestOnlyTheSpanIsCompared(t *testing.T) {
 	r.Exec("UPDATE access_link_counts SET views = 2 WHERE id = $1", r.link)
 	r.requireDifferences(Span{Since: now.Add(-90 * time.Minute)})
 	r.requireDifferences(Span{Until: now.Add(-150 * time.Minute)})
-	r.requireDifferences(Span{Since: now.Add(-150 * time.Minute), Until: now.Add(-90 * time.Minute)}, "lost      lodestone.events partition 0, offsets 1 to 1")
+	r.requireDifferences(Span{Since: now.Add(-150 * time.Minute), Until: now.Add(-90 * time.Minute)},
+		"lost      lodestone.events partition 0, offsets 1 to 1")
 }
 
 func TestWhatExpiredInTheLogIsNotLost(t *testing.T) {
@@ -145,7 +152,8 @@ func TestTheRunningCheckRaisesAndClearsTheAlarm(t *testing.T) {
 	r := newRig(t)
 	r.fill()
 	metrics := prometheus.NewRegistry()
-	w := NewWatch(Config{Interval: time.Second, Offsets: 1000}, Deps{Group: "g", Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: slog.New(slog.DiscardHandler), Registerer: metrics})
+	w := NewWatch(Config{Interval: time.Second, Offsets: 1000}, Deps{Group: "g", Kafka: r.Kafka, ClickHouse: r.ClickHouse,
+		Postgres: r.Postgres, Log: slog.New(slog.DiscardHandler), Registerer: metrics})
 	require.NoError(t, w.round(t.Context(), 0))
 	require.Zero(t, gauge(t, metrics, Lost))
 
@@ -183,7 +191,8 @@ func TestTheRunningCheckFindsARepeatOfAnEventBeforeItsRange(t *testing.T) {
 	r.produce(event.Topic, values...)
 	r.consume()
 	metrics := prometheus.NewRegistry()
-	w := NewWatch(Config{Interval: time.Second, Offsets: 1000}, Deps{Group: "g", Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: slog.New(slog.DiscardHandler), Registerer: metrics})
+	w := NewWatch(Config{Interval: time.Second, Offsets: 1000}, Deps{Group: "g", Kafka: r.Kafka, ClickHouse: r.ClickHouse,
+		Postgres: r.Postgres, Log: slog.New(slog.DiscardHandler), Registerer: metrics})
 	require.NoError(t, w.round(t.Context(), 0))
 	r.produce(event.Topic, values[0])
 	r.consume()
@@ -202,7 +211,9 @@ func TestTheRunningCheckFindsARepeatOfAnEventBeforeItsRange(t *testing.T) {
 // watch returns a running check that starts without memory, as another process does.
 func (r *rig) watch(offsets int64) (*Watch, *prometheus.Registry) {
 	metrics := prometheus.NewRegistry()
-	return NewWatch(Config{Interval: time.Hour, Offsets: offsets}, Deps{Group: "g", Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: slog.New(slog.DiscardHandler), Registerer: metrics}), metrics
+	return NewWatch(Config{Interval: time.Hour, Offsets: offsets},
+		Deps{Group: "g", Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: slog.New(slog.DiscardHandler),
+			Registerer: metrics}), metrics
 }
 
 // A ClickHouse that is restored from a backup lacks what was stored since, which was compared long
@@ -286,7 +297,8 @@ func TestTheRunningCheckRunsByItself(t *testing.T) {
 	r.fill()
 	r.copyRow("0", "0")
 	metrics := prometheus.NewRegistry()
-	w := NewWatch(Config{Interval: time.Second, Offsets: 1000}, Deps{Group: "g", Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: slog.New(slog.DiscardHandler), Registerer: metrics})
+	w := NewWatch(Config{Interval: time.Second, Offsets: 1000}, Deps{Group: "g", Kafka: r.Kafka, ClickHouse: r.ClickHouse,
+		Postgres: r.Postgres, Log: slog.New(slog.DiscardHandler), Registerer: metrics})
 	require.NoError(t, w.Start(t.Context()))
 	require.Eventually(t, func() bool { return gauge(t, metrics, Doubled) == 1 }, waitLimit, 50*time.Millisecond)
 	require.NoError(t, w.Stop(context.Background()))

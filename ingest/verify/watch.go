@@ -35,12 +35,14 @@ func (c *Config) BeforeApply() error {
 }
 
 const (
-	watchLock      = 0x6c6f6465_77610000 // "lodewa", with the number of the copy the key of the advisory lock that one round holds
-	watchSettle    = 5 * time.Second
-	watchTimeout   = 10 * time.Minute // of one round
-	watchNewest    = 1_000_000        // newest offsets of a partition that are counted, and in which doubles are looked for
-	watchedRanges  = 100              // with differences, which are looked at again until they are gone
-	watchedDiffers = 20               // differences that one round logs
+	// "lodewa", with the number of the copy the key of the advisory lock that one round holds
+	watchLock    = 0x6c6f6465_77610000
+	watchSettle  = 5 * time.Second
+	watchTimeout = 10 * time.Minute // of one round
+	// newest offsets of a partition that are counted, and in which doubles are looked for
+	watchNewest    = 1_000_000
+	watchedRanges  = 100 // with differences, which are looked at again until they are gone
+	watchedDiffers = 20  // differences that one round logs
 )
 
 // Watch repeatedly compares newly stored rows with the log, and earlier rows with their state when
@@ -79,12 +81,16 @@ func NewWatch(c Config, d Deps) *Watch {
 	w := &Watch{
 		cfg: c, group: d.Group, kafka: d.Kafka, store: d.ClickHouse, pool: d.Postgres, log: d.Log,
 		differences: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "lodestone_verify_differences", Help: "Offsets and links that differ between Kafka, ClickHouse and Postgres, as of the last running check. Anything but 0 is an alarm.",
+			Name: "lodestone_verify_differences",
+			Help: "Offsets and links that differ between Kafka, ClickHouse and Postgres, as of the last running check. Anything but 0 is an alarm.",
 		}, []string{"kind"}),
-		records:  prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_verify_records_total", Help: "Records compared by running checks."}),
-		failures: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_verify_errors_total", Help: "Running checks that could not be finished."}),
+		records: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_verify_records_total",
+			Help: "Records compared by running checks."}),
+		failures: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_verify_errors_total",
+			Help: "Running checks that could not be finished."}),
 		success: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "lodestone_verify_last_finish_timestamp_seconds", Help: "When a running check was finished last, by any process. 0: not yet.",
+			Name: "lodestone_verify_last_finish_timestamp_seconds",
+			Help: "When a running check was finished last, by any process. 0: not yet.",
 		}),
 		behind: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "lodestone_verify_lag_records", Help: "Stored offsets that no running check has compared yet.",
@@ -162,7 +168,8 @@ func (w *Watch) check(ctx context.Context) (report *Report, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	v := &Verifier{Client: client, Options: options, Conn: conn, Pool: w.pool, Copy: w.store.Number(), Group: w.group, Settle: watchSettle, Log: w.log}
+	v := &Verifier{Client: client, Options: options, Conn: conn, Pool: w.pool, Copy: w.store.Number(), Group: w.group,
+		Settle: watchSettle, Log: w.log}
 	return w.compare(ctx, v)
 }
 

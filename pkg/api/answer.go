@@ -101,7 +101,8 @@ func ListCursor[T any](ctx context.Context, p CursorPaging, data []T, total int6
 	plain := List(ctx, p.Paging, data, total)
 	a := &Answer[CursorPage[T]]{Header: plain.Header}
 	at := plain.Body.Pagination
-	a.Body = CursorPage[T]{plain.Body.Data, CursorPagination{Page: &at.Page, PerPage: at.PerPage, Total: at.Total, TotalPages: at.TotalPages}}
+	a.Body = CursorPage[T]{plain.Body.Data, CursorPagination{Page: &at.Page, PerPage: at.PerPage,
+		Total: at.Total, TotalPages: at.TotalPages}}
 	if next != "" {
 		a.Body.Pagination.NextCursor = &next
 	}
@@ -172,7 +173,8 @@ func (p CursorPaging) Place(list ...any) (at *time.Time, id *uuid.UUID, err erro
 	}
 	t := time.UnixMilli(c.At).UTC()
 	if c.List != name || t.Year() < 1 || t.Year() > 9999 { // what a column and an answer can both hold
-		return nil, nil, problem.Parameter(problem.Field{Field: "cursor", Message: "belongs to another list: send the filters that it came with, or start without a cursor"})
+		return nil, nil, problem.Parameter(problem.Field{Field: "cursor",
+			Message: "belongs to another list: send the filters that it came with, or start without a cursor"})
 	}
 	return &t, &c.ID, nil
 }

@@ -67,10 +67,12 @@ func newServer(t *testing.T, log io.Writer) *httptest.Server {
 		},
 		Log: slog.New(slog.NewJSONHandler(log, nil)),
 	})
-	api.Register(a, api.Operation{ID: "make-thing", Method: "POST", Path: "/api/v1/things", Scope: auth.Write, Status: 201},
+	api.Register(a, api.Operation{ID: "make-thing", Method: "POST", Path: "/api/v1/things",
+		Scope: auth.Write, Status: 201},
 		func(_ context.Context, in *struct{ Body thingBody }) (*api.Answer[thing], error) {
 			at := time.Date(2026, 3, 1, 9, 30, 0, 123_456_789, time.FixedZone("", 3600))
-			return api.Created("/api/v1/things/1", thing{ID: "1", Title: in.Body.Title, Note: in.Body.Note, CreatedAt: api.TimeOf(at)}), nil
+			return api.Created("/api/v1/things/1", thing{ID: "1", Title: in.Body.Title, Note: in.Body.Note,
+				CreatedAt: api.TimeOf(at)}), nil
 		})
 	type listing struct {
 		api.CursorPaging
@@ -80,7 +82,8 @@ func newServer(t *testing.T, log io.Writer) *httptest.Server {
 		Bot    *bool      `query:"bot"`
 		Email  string     `query:"email" required:"true"`
 	}
-	api.Register(a, api.Operation{ID: "list-things", Method: "GET", Path: "/api/v1/things", Scope: auth.Read, PerPage: api.PageSize{Default: 20, Max: 100}},
+	api.Register(a, api.Operation{ID: "list-things", Method: "GET", Path: "/api/v1/things", Scope: auth.Read,
+		PerPage: api.PageSize{Default: 20, Max: 100}},
 		func(ctx context.Context, in *listing) (*api.Answer[api.CursorPage[string]], error) {
 			next := ""
 			if in.Page < 3 {
@@ -105,7 +108,8 @@ func newServer(t *testing.T, log io.Writer) *httptest.Server {
 				return &api.Answer[api.Empty]{Status: http.StatusNoContent}, nil
 			}
 		})
-	api.RegisterRaw(a, api.Operation{ID: "break-thing", Method: "GET", Path: "/api/v1/things/{id}/broken", Scope: auth.Read},
+	api.RegisterRaw(a, api.Operation{ID: "break-thing", Method: "GET",
+		Path: "/api/v1/things/{id}/broken", Scope: auth.Read},
 		func(w http.ResponseWriter, _ *http.Request, _ *struct {
 			ID uuid.UUID `path:"id"`
 		}) error {
@@ -205,25 +209,40 @@ func TestBadBody(t *testing.T) {
 		"missing":            {`{}`, problem.ValidationError, "title", "is required: must be a string"},
 		"null title":         {`{"title":null}`, problem.ValidationError, "title", "must not be null: must be a string"},
 		"number for string":  {`{"title":5}`, problem.ValidationError, "title", "must be a string, not a number"},
-		"string for number":  {`{"title":"x","count":"5"}`, problem.ValidationError, "count", "must be a whole number from 1 to 10000, not a string"},
-		"string for bool":    {`{"title":"x","on":"true"}`, problem.ValidationError, "on", "must be true or false, not a string"},
-		"null for bool":      {`{"title":"x","on":null}`, problem.ValidationError, "on", "must not be null: must be true or false"},
-		"fraction":           {`{"title":"x","count":1.5}`, problem.ValidationError, "count", "must be a whole number from 1 to 10000"},
-		"huge number":        {`{"title":"x","count":1e400}`, problem.ValidationError, "count", "must be a whole number from 1 to 10000"},
-		"out of range":       {`{"title":"x","count":10001}`, problem.ValidationError, "count", "must be a whole number from 1 to 10000"},
-		"too short":          {`{"title":""}`, problem.ValidationError, "title", "must have 1 to 10 characters, and has 0"},
-		"too long":           {`{"title":"ééééééééééé"}`, problem.ValidationError, "title", "must have 1 to 10 characters, and has 11"},
-		"control":            {`{"title":"a\u0000"}`, problem.ValidationError, "title", "must not contain the character U+0000"},
-		"line break":         {`{"title":"a\nb"}`, problem.ValidationError, "title", "must not contain the character U+000A"},
-		"control in text":    {`{"title":"a","note":"\u0007"}`, problem.ValidationError, "note", "must not contain the character U+0007"},
-		"direction":          {`{"title":"a\u202e"}`, problem.ValidationError, "title", "must not contain the character U+202E"},
-		"no UUID":            {`{"title":"a","magnet":"x"}`, problem.ValidationError, "magnet", "must be a UUID, such as 0191d3c5-8a4e-7c1f-9b1d-3f2f6f0a7e55"},
-		"pattern":            {`{"title":"a","slug":"A"}`, problem.ValidationError, "slug", "must be lower-case letters"},
-		"unknown":            {`{"title":"a","colour":"red"}`, problem.ValidationError, "colour", "is not a field of this request; its fields are count, magnet, note, on, slug, tags, title"},
-		"other case":         {`{"title":"a","Note":"b"}`, problem.ValidationError, "Note", "is not a field of this request; its fields are count, magnet, note, on, slug, tags, title"},
-		"read-only":          {`{"title":"a","id":"1"}`, problem.ValidationError, "id", "is read-only and cannot be set"},
-		"in a list":          {`{"title":"a","tags":[{"name":"x"},{"name":1}]}`, problem.ValidationError, "tags[1].name", "must be a string, not a number"},
-		"long list":          {`{"title":"a","tags":[{"name":"x"},{"name":"x"},{"name":"x"}]}`, problem.ValidationError, "tags", "must have at most 2 elements, and has 3"},
+		"string for number": {`{"title":"x","count":"5"}`, problem.ValidationError, "count",
+			"must be a whole number from 1 to 10000, not a string"},
+		"string for bool": {`{"title":"x","on":"true"}`, problem.ValidationError, "on",
+			"must be true or false, not a string"},
+		"null for bool": {`{"title":"x","on":null}`, problem.ValidationError, "on",
+			"must not be null: must be true or false"},
+		"fraction": {`{"title":"x","count":1.5}`, problem.ValidationError, "count",
+			"must be a whole number from 1 to 10000"},
+		"huge number": {`{"title":"x","count":1e400}`, problem.ValidationError, "count",
+			"must be a whole number from 1 to 10000"},
+		"out of range": {`{"title":"x","count":10001}`, problem.ValidationError, "count",
+			"must be a whole number from 1 to 10000"},
+		"too short": {`{"title":""}`, problem.ValidationError, "title", "must have 1 to 10 characters, and has 0"},
+		"too long": {`{"title":"ééééééééééé"}`, problem.ValidationError, "title",
+			"must have 1 to 10 characters, and has 11"},
+		"control": {`{"title":"a\u0000"}`, problem.ValidationError, "title",
+			"must not contain the character U+0000"},
+		"line break": {`{"title":"a\nb"}`, problem.ValidationError, "title", "must not contain the character U+000A"},
+		"control in text": {`{"title":"a","note":"\u0007"}`, problem.ValidationError, "note",
+			"must not contain the character U+0007"},
+		"direction": {`{"title":"a\u202e"}`, problem.ValidationError, "title",
+			"must not contain the character U+202E"},
+		"no UUID": {`{"title":"a","magnet":"x"}`, problem.ValidationError, "magnet",
+			"must be a UUID, such as 0191d3c5-8a4e-7c1f-9b1d-3f2f6f0a7e55"},
+		"pattern": {`{"title":"a","slug":"A"}`, problem.ValidationError, "slug", "must be lower-case letters"},
+		"unknown": {`{"title":"a","colour":"red"}`, problem.ValidationError, "colour",
+			"is not a field of this request; its fields are count, magnet, note, on, slug, tags, title"},
+		"other case": {`{"title":"a","Note":"b"}`, problem.ValidationError, "Note",
+			"is not a field of this request; its fields are count, magnet, note, on, slug, tags, title"},
+		"read-only": {`{"title":"a","id":"1"}`, problem.ValidationError, "id", "is read-only and cannot be set"},
+		"in a list": {`{"title":"a","tags":[{"name":"x"},{"name":1}]}`, problem.ValidationError, "tags[1].name",
+			"must be a string, not a number"},
+		"long list": {`{"title":"a","tags":[{"name":"x"},{"name":"x"},{"name":"x"}]}`, problem.ValidationError,
+			"tags", "must have at most 2 elements, and has 3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -238,13 +257,15 @@ func TestBadBody(t *testing.T) {
 	}
 	p := call(t, s, "POST", "/api/v1/things", `{"title":"`+strings.Repeat("x", 1<<20)+`"}`).problem(t)
 	require.Equal(t, problem.PayloadTooLarge, p.Code)
-	for _, kind := range []string{"", "text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin1", ";;", "application/jsonx"} {
+	for _, kind := range []string{"", "text/plain", "application/x-www-form-urlencoded",
+		"application/json; charset=latin1", ";;", "application/jsonx"} {
 		p := call(t, s, "POST", "/api/v1/things", `{"title":"x"}`, "Content-Type", kind).problem(t)
 		require.Equal(t, problem.UnsupportedMediaType, p.Code, kind)
 	}
 	p = call(t, s, "POST", "/api/v1/things", `{"title":"x"}`, "Content-Encoding", "gzip").problem(t)
 	require.Equal(t, problem.UnsupportedMediaType, p.Code)
-	require.Equal(t, 201, call(t, s, "POST", "/api/v1/things", `{"title":"x"}`, "Content-Type", "application/json; charset=UTF-8").status)
+	require.Equal(t, 201, call(t, s, "POST", "/api/v1/things", `{"title":"x"}`, "Content-Type",
+		"application/json; charset=UTF-8").status)
 }
 
 func TestBadQuery(t *testing.T) {
@@ -264,13 +285,17 @@ func TestBadQuery(t *testing.T) {
 		"email=a&page=99999999999999":         {Field: "page", Message: "must be a whole number from 1 to 2147483647"},
 		"email=a&page=9223372036854775808000": {Field: "page", Message: "must be a whole number from 1 to 2147483647"},
 		"email=a&per_page=101":                {Field: "per_page", Message: "must be a whole number from 1 to 100"},
-		"email=a&per_page=":                   {Field: "per_page", Message: "must not be empty: leave it out, or give a value"},
-		"email=a&magnet=7":                    {Field: "magnet", Message: "must be a UUID, such as 0191d3c5-8a4e-7c1f-9b1d-3f2f6f0a7e55"},
-		"email=a&type=clicked":                {Field: "type", Message: "must be one of page_viewed, download_started"},
-		"email=a&from=yesterday":              {Field: "from", Message: "must be a date or a time with its zone (ISO 8601, as RFC 3339 has it), such as 2026-03-01 or 2026-03-01T09:30:00.250+01:00"},
-		"email=a&bot=1":                       {Field: "bot", Message: "must be true or false"},
-		"email=a&colour=red":                  {Field: "colour", Message: "is not a parameter here: the known ones are bot, cursor, email, from, magnet, page, per_page, type"},
-		"email=a&page=2&cursor=x":             {Field: "page", Message: "must not be given together with cursor"},
+		"email=a&per_page=": {Field: "per_page",
+			Message: "must not be empty: leave it out, or give a value"},
+		"email=a&magnet=7": {Field: "magnet",
+			Message: "must be a UUID, such as 0191d3c5-8a4e-7c1f-9b1d-3f2f6f0a7e55"},
+		"email=a&type=clicked": {Field: "type", Message: "must be one of page_viewed, download_started"},
+		"email=a&from=yesterday": {Field: "from",
+			Message: "must be a date or a time with its zone (ISO 8601, as RFC 3339 has it), such as 2026-03-01 or 2026-03-01T09:30:00.250+01:00"},
+		"email=a&bot=1": {Field: "bot", Message: "must be true or false"},
+		"email=a&colour=red": {Field: "colour",
+			Message: "is not a parameter here: the known ones are bot, cursor, email, from, magnet, page, per_page, type"},
+		"email=a&page=2&cursor=x": {Field: "page", Message: "must not be given together with cursor"},
 	} {
 		t.Run(query, func(t *testing.T) {
 			t.Parallel()
@@ -302,7 +327,8 @@ func TestPages(t *testing.T) {
 func TestAuthentication(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, io.Discard)
-	for _, header := range []string{"", "both", "Basic Ym90aA==", "Bearer", "Bearer ", "Bearer wrong", "Bearer " + strings.Repeat("x", 5000)} {
+	for _, header := range []string{"", "both", "Basic Ym90aA==", "Bearer", "Bearer ", "Bearer wrong",
+		"Bearer " + strings.Repeat("x", 5000)} {
 		r := call(t, s, "GET", "/api/v1/things?email=a", "", "Authorization", header)
 		require.Equal(t, problem.Unauthorized, r.problem(t).Code, header)
 		require.Equal(t, "Bearer", r.header.Get("WWW-Authenticate"))
@@ -318,8 +344,10 @@ func TestAuthentication(t *testing.T) {
 func TestRouting(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, io.Discard)
-	for _, path := range []string{"/", "/api/v1/nothing", "/api/v1/things/", "/api/v1//things", "/api/v1/x/../things", "/api/v1/things/7", "/api/v1/things/%2e%2e",
-		"/api/v1/things/urn:uuid:0191d3c5-8a4e-7c1f-9b1d-3f2f6f0a7e55", "/api/v1/things/40000000-8a4e-7c1f-9b1d-3f2f6f0a7e55", "/api/v1/problems/none"} {
+	for _, path := range []string{"/", "/api/v1/nothing", "/api/v1/things/", "/api/v1//things", "/api/v1/x/../things",
+		"/api/v1/things/7", "/api/v1/things/%2e%2e",
+		"/api/v1/things/urn:uuid:0191d3c5-8a4e-7c1f-9b1d-3f2f6f0a7e55", "/api/v1/things/40000000-8a4e-7c1f-9b1d-3f2f6f0a7e55",
+		"/api/v1/problems/none"} {
 		require.Equal(t, problem.NotFound, call(t, s, "GET", path, "").problem(t).Code, path)
 	}
 	r := call(t, s, "DELETE", "/api/v1/things", "")
@@ -333,14 +361,17 @@ func TestFailures(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
 	s := newServer(t, &log)
-	for digit, code := range map[string]problem.Code{"1": problem.Internal, "2": problem.Internal, "3": problem.Unavailable} {
-		r := call(t, s, "GET", "/api/v1/things/"+digit+"191d3c5-8a4e-7c1f-9b1d-3f2f6f0a7e55", "", api.RequestIDHeader, "request-"+digit)
+	for digit, code := range map[string]problem.Code{"1": problem.Internal,
+		"2": problem.Internal, "3": problem.Unavailable} {
+		r := call(t, s, "GET", "/api/v1/things/"+digit+"191d3c5-8a4e-7c1f-9b1d-3f2f6f0a7e55", "",
+			api.RequestIDHeader, "request-"+digit)
 		require.Equal(t, code, r.problem(t).Code)
 		require.NotContains(t, r.body, "secret")
 		require.Equal(t, "request-"+digit, r.header.Get(api.RequestIDHeader))
 	}
 	// An answer that breaks off must not look whole.
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/api/v1/things/0191d3c5-8a4e-7c1f-9b1d-3f2f6f0a7e55/broken", http.NoBody)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+		s.URL+"/api/v1/things/0191d3c5-8a4e-7c1f-9b1d-3f2f6f0a7e55/broken", http.NoBody)
 	require.NoError(t, err)
 	req.Header.Set("Authorization", "Bearer both")
 	res, err := s.Client().Do(req)

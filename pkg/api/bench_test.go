@@ -43,7 +43,8 @@ func BenchmarkAnswer(b *testing.B) {
 	for _, items := range []int{1, 20, 100} {
 		list := make([]item, items)
 		for i := range list {
-			list[i] = item{uuid.New(), "page_viewed", &page, fmt.Sprintf("Mozilla/5.0 (agent %d)", i), TimeOf(time.Unix(1759276800+int64(i), 0))}
+			list[i] = item{uuid.New(), "page_viewed", &page, fmt.Sprintf("Mozilla/5.0 (agent %d)", i),
+				TimeOf(time.Unix(1759276800+int64(i), 0))}
 		}
 		a := New(Deps{Verifier: someone{}, Log: slog.New(slog.DiscardHandler)})
 		Register(a, Operation{ID: "x", Method: "GET", Path: "/x", Scope: auth.Read, PerPage: PageSize{Default: 20, Max: 100}},

@@ -119,7 +119,8 @@ func newParam(schemas *jsonschema.Set, op *Operation, field reflect.StructField)
 	case p.elem == uuidType, p.elem == timeType:
 	case p.elem.Kind() == reflect.String, p.elem.Kind() == reflect.Int, p.elem.Kind() == reflect.Bool:
 	default:
-		panic(fmt.Sprintf("api: %s: parameter %s has a type that cannot be read from text", op.ID, p.name)) //nolint:forbidigo // a mistake in the program, found when it starts
+		panic(fmt.Sprintf("api: %s: parameter %s has a type that cannot be read from text", op.ID,
+			p.name)) //nolint:forbidigo // a mistake in the program, found when it starts
 	}
 	return p, true
 }
@@ -129,7 +130,8 @@ func (b *binder) bind(w http.ResponseWriter, r *http.Request, in any) error {
 	v := reflect.ValueOf(in).Elem()
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return problem.New(problem.InvalidParameter, "The query string is malformed: percent-encode it, and separate parameters by &.").Because(err)
+		return problem.New(problem.InvalidParameter,
+			"The query string is malformed: percent-encode it, and separate parameters by &.").Because(err)
 	}
 	var wrong []problem.Field
 	for _, p := range b.params {
@@ -177,7 +179,8 @@ func (b *binder) unknown(query url.Values) []problem.Field {
 	}
 	var wrong []problem.Field
 	for _, name := range names[:min(len(names), jsonschema.MaxProblems)] {
-		wrong = append(wrong, problem.Field{Field: jsonschema.Printable(name), Message: "is not a parameter here: " + allowed})
+		wrong = append(wrong, problem.Field{Field: jsonschema.Printable(name),
+			Message: "is not a parameter here: " + allowed})
 	}
 	return wrong
 }
@@ -262,7 +265,8 @@ func refuseEmpty(s *jsonschema.Schema) {
 }
 
 // readBody reads a JSON body into a struct that the schema was derived from.
-func readBody(w http.ResponseWriter, r *http.Request, s *jsonschema.Schema, hints map[string]string, limit int64, into any) error {
+func readBody(w http.ResponseWriter, r *http.Request, s *jsonschema.Schema, hints map[string]string,
+	limit int64, into any) error {
 	if err := requireJSON(r.Header); err != nil {
 		return err
 	}
@@ -270,7 +274,8 @@ func readBody(w http.ResponseWriter, r *http.Request, s *jsonschema.Schema, hint
 	if err != nil {
 		return bodyError(err)
 	}
-	return jsonschema.Decode(bytes.TrimPrefix(body, []byte("\ufeff")), s, hints, into) // some editors put a byte order mark before a text
+	// some editors put a byte order mark before a text
+	return jsonschema.Decode(bytes.TrimPrefix(body, []byte("\ufeff")), s, hints, into)
 }
 
 // bodyError returns the answer to a body that could not be read.

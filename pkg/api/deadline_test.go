@@ -23,7 +23,8 @@ func TestLongOperation(t *testing.T) {
 		Log:      slog.New(slog.DiscardHandler),
 	})
 	const limit = 10 * time.Second // in which a busy machine reads a request as well
-	api.Register(a, api.Operation{ID: "take-long", Method: "DELETE", Path: "/api/v1/things", Scope: auth.Write, Status: 204, Timeout: 5 * time.Minute},
+	api.Register(a, api.Operation{ID: "take-long", Method: "DELETE", Path: "/api/v1/things", Scope: auth.Write,
+		Status: 204, Timeout: 5 * time.Minute},
 		func(ctx context.Context, _ *struct{}) (*api.Answer[api.Empty], error) {
 			select {
 			case <-ctx.Done():

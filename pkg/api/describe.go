@@ -63,21 +63,29 @@ func headers() map[string]*header {
 		return &header{Description: description, Schema: &jsonschema.Schema{Type: jsonschema.Integer}, Example: example}
 	}
 	return map[string]*header{
-		RequestIDHeader:         text("Id of the request, for support. A request may send its own: 8 to 128 letters, digits and . _ -", "8a1f3c1e-6a0e-4d3e-9a59-0d3bb2f2a3c4"),
-		"RateLimit-Policy":      text("The limit that applies: its name, and the number of requests (q) per window of w seconds.", `"requests";q=1000;w=60`),
-		"RateLimit":             text("The remaining limit: the number of requests (r) left until the window ends in t seconds.", `"requests";r=999;t=60`),
+		RequestIDHeader: text(
+			"Id of the request, for support. A request may send its own: 8 to 128 letters, digits and . _ -",
+			"8a1f3c1e-6a0e-4d3e-9a59-0d3bb2f2a3c4"),
+		"RateLimit-Policy": text(
+			"The limit that applies: its name, and the number of requests (q) per window of w seconds.",
+			`"requests";q=1000;w=60`),
+		"RateLimit": text(
+			"The remaining limit: the number of requests (r) left until the window ends in t seconds.", `"requests";r=999;t=60`),
 		"X-RateLimit-Limit":     count("Requests per window.", 1000),
 		"X-RateLimit-Remaining": count("Requests left in this window.", 999),
 		"X-RateLimit-Reset":     count("When the window ends, in seconds since 1970.", 1767225660),
 		headerRetry:             count("Seconds to wait before a retry.", 30),
-		headerLocation:          text("Path of the created object.", "/api/v1/generic-links/0191d3c5-8a4e-7c1f-9b1d-3f2f6f0a7e55"),
-		headerLink:              text("The first, previous, next and last page (RFC 8288).", `</api/v1/generic-links?page=2&per_page=20>; rel="next"`),
-		"WWW-Authenticate":      text("How to authenticate.", "Bearer"),
-		ReplayedHeader:          text("true if this is the stored answer to an earlier request with the same Idempotency-Key.", "true"),
-		"Allow":                 text("The methods that the path supports.", "GET, HEAD, OPTIONS"),
-		"Content-Range":         text("The range in this answer, and the total size.", "bytes 0-1023/482133"),
-		"Accept-Ranges":         text("Ranges are supported.", "bytes"),
-		"ETag":                  text("State of the object, for If-Match and If-None-Match.", `"3-9f86d081884c7d65"`),
+		headerLocation: text("Path of the created object.",
+			"/api/v1/generic-links/0191d3c5-8a4e-7c1f-9b1d-3f2f6f0a7e55"),
+		headerLink: text("The first, previous, next and last page (RFC 8288).",
+			`</api/v1/generic-links?page=2&per_page=20>; rel="next"`),
+		"WWW-Authenticate": text("How to authenticate.", "Bearer"),
+		ReplayedHeader: text(
+			"true if this is the stored answer to an earlier request with the same Idempotency-Key.", "true"),
+		"Allow":         text("The methods that the path supports.", "GET, HEAD, OPTIONS"),
+		"Content-Range": text("The range in this answer, and the total size.", "bytes 0-1023/482133"),
+		"Accept-Ranges": text("Ranges are supported.", "bytes"),
+		"ETag":          text("State of the object, for If-Match and If-None-Match.", `"3-9f86d081884c7d65"`),
 	}
 }
 
@@ -111,7 +119,8 @@ func (a *API) success(op *Operation, content map[string]*MediaType) *response {
 
 // describe returns the OpenAPI form of an operation, without its success.
 func (a *API) describe(op *Operation, b *binder) *DescribedOperation {
-	codes := append([]problem.Code{problem.Unauthorized, problem.Forbidden, problem.InvalidParameter, problem.Unavailable, problem.Internal}, op.Errors...)
+	codes := append([]problem.Code{problem.Unauthorized, problem.Forbidden, problem.InvalidParameter, problem.Unavailable,
+		problem.Internal}, op.Errors...)
 	limit := op.Limit
 	if limit == "" {
 		limit = ratelimit.Requests
@@ -140,8 +149,10 @@ func (a *API) describe(op *Operation, b *binder) *DescribedOperation {
 		})
 	}
 	if b.body != nil {
-		codes = append(codes, problem.InvalidJSON, problem.ValidationError, problem.UnsupportedMediaType, problem.PayloadTooLarge)
-		doc.RequestBody = &RequestBody{Required: true, Content: map[string]*MediaType{"application/json": {Schema: b.body, Example: op.BodyExample}}}
+		codes = append(codes, problem.InvalidJSON, problem.ValidationError,
+			problem.UnsupportedMediaType, problem.PayloadTooLarge)
+		doc.RequestBody = &RequestBody{Required: true,
+			Content: map[string]*MediaType{"application/json": {Schema: b.body, Example: op.BodyExample}}}
 	}
 	if a.limits != nil {
 		codes = append(codes, problem.RateLimited)
@@ -152,7 +163,8 @@ func (a *API) describe(op *Operation, b *binder) *DescribedOperation {
 		doc.Parameters = append(doc.Parameters, &Parameter{
 			Name: idempotencyHeader, In: "header",
 			Description: "A name for this request, such as a UUID, that the API key uses for no other request. For 24 hours, the same request by the same API key with this name gets the first answer again and has no second effect.",
-			Schema:      &jsonschema.Schema{Type: jsonschema.String, MinLength: &low, MaxLength: &high, Pattern: "^[!-~]([ -~]*[!-~])?$"},
+			Schema: &jsonschema.Schema{Type: jsonschema.String, MinLength: &low, MaxLength: &high,
+				Pattern: "^[!-~]([ -~]*[!-~])?$"},
 		})
 	}
 	a.describeProblems(doc, codes)
@@ -168,7 +180,8 @@ func (a *API) describe(op *Operation, b *binder) *DescribedOperation {
 func (a *API) describeRanges(doc *DescribedOperation, success *response) {
 	text := &jsonschema.Schema{Type: jsonschema.String}
 	doc.Parameters = append(doc.Parameters,
-		&Parameter{Name: "Range", In: "header", Schema: text, Description: "One range to return, such as bytes=0-1023. If the range does not exist, the full content is returned."},
+		&Parameter{Name: "Range", In: "header", Schema: text,
+			Description: "One range to return, such as bytes=0-1023. If the range does not exist, the full content is returned."},
 	)
 	for _, name := range []string{"ETag", "Accept-Ranges"} {
 		success.Headers[name] = &header{Ref: "#/components/headers/" + name}
@@ -232,7 +245,8 @@ func (a *API) problemResponse(all ...*problem.Problem) *response {
 	a.openapi.Components.Responses[name] = &response{
 		Description: strings.Join(names, ", "),
 		Headers:     a.answerHeaders(extra...),
-		Content:     map[string]*MediaType{problem.ContentType: {Schema: a.schemas.Of(reflect.TypeFor[problem.Problem](), ""), Examples: examples}},
+		Content: map[string]*MediaType{problem.ContentType: {Schema: a.schemas.Of(reflect.TypeFor[problem.Problem](), ""),
+			Examples: examples}},
 	}
 	return ref
 }
@@ -247,9 +261,11 @@ func exampleProblem(c problem.Code) *problem.Problem {
 	case problem.InvalidParameter:
 		return problem.Parameter(problem.Field{Field: "colour", Message: "is not a parameter here"})
 	case problem.SlugTaken:
-		return problem.New(c, "The slug is in use: choose another.", problem.Field{Field: "slug", Message: "is already in use"})
+		return problem.New(c, "The slug is in use: choose another.",
+			problem.Field{Field: "slug", Message: "is already in use"})
 	case problem.InvalidLeadMagnet:
-		return problem.New(c, "lead_magnet_id names no lead magnet of this account.", problem.Field{Field: "lead_magnet_id", Message: "names no lead magnet of this account"})
+		return problem.New(c, "lead_magnet_id names no lead magnet of this account.", problem.Field{Field: "lead_magnet_id",
+			Message: "names no lead magnet of this account"})
 	default:
 		return problem.New(c, c.Title()+".")
 	}

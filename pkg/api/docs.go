@@ -128,15 +128,22 @@ func (a *API) renderDocs() ([]byte, error) {
 
 func (a *API) docsContent() (*docsPage, error) {
 	p := &docsPage{
-		CSS: template.CSS(docsStyle(upFromDocs)), Icon: template.HTML(asset.IconLink(upFromDocs)), Script: path.Base(scriptPath), //nolint:gosec // ours, from this directory
-		Authenticate: docsCode{"Shell", "source data/lodestone.env\ncurl -H \"Authorization: Bearer $LODESTONE_API_KEY\" \\\n  \"$LODESTONE_URL/api/v1/lead-magnets\"", true},
-		Pages:        docsCode{"Part of an answer", "\"pagination\": {\n  \"page\": 1,\n  \"per_page\": 20,\n  \"total\": 57,\n  \"total_pages\": 3\n}", false},
-		Headers: docsCode{"Headers of an answer", "RateLimit-Policy: \"requests\";q=1000;w=60\nRateLimit: \"requests\";r=998;t=41\nX-RateLimit-Limit: 1000\n" +
-			"X-RateLimit-Remaining: 998\nX-RateLimit-Reset: 1772357441", false},
-		Retry: docsCode{"Shell", "curl -H \"Authorization: Bearer $LODESTONE_API_KEY\" \\\n  -H \"Idempotency-Key: $(uuidgen)\" \\\n" +
-			"  \"$LODESTONE_URL/api/v1/lead-magnets\" \\\n  --json '{\"title\": \"Worth the email\"}'", true},
+		CSS: template.CSS(docsStyle(upFromDocs)), Icon: template.HTML(asset.IconLink(upFromDocs)),
+		Script: path.Base(scriptPath), //nolint:gosec // ours, from this directory
+		Authenticate: docsCode{"Shell",
+			"source data/lodestone.env\ncurl -H \"Authorization: Bearer $LODESTONE_API_KEY\" \\\n" +
+				"  \"$LODESTONE_URL/api/v1/lead-magnets\"", true},
+		Pages: docsCode{"Part of an answer",
+			"\"pagination\": {\n  \"page\": 1,\n  \"per_page\": 20,\n  \"total\": 57,\n  \"total_pages\": 3\n}", false},
+		Headers: docsCode{"Headers of an answer",
+			"RateLimit-Policy: \"requests\";q=1000;w=60\nRateLimit: \"requests\";r=998;t=41\nX-RateLimit-Limit: 1000\n" +
+				"X-RateLimit-Remaining: 998\nX-RateLimit-Reset: 1772357441", false},
+		Retry: docsCode{"Shell",
+			"curl -H \"Authorization: Bearer $LODESTONE_API_KEY\" \\\n  -H \"Idempotency-Key: $(uuidgen)\" \\\n" +
+				"  \"$LODESTONE_URL/api/v1/lead-magnets\" \\\n  --json '{\"title\": \"Worth the email\"}'", true},
 	}
-	example, err := marshal(problem.Invalid(problem.Field{Field: "title", Message: "must have 1 to 200 characters, and has 0"}))
+	example, err := marshal(problem.Invalid(problem.Field{Field: "title",
+		Message: "must have 1 to 200 characters, and has 0"}))
 	if err != nil {
 		return nil, fmt.Errorf("write example: %w", err)
 	}
@@ -149,7 +156,8 @@ func (a *API) docsContent() (*docsPage, error) {
 		for _, l := range []struct {
 			name  ratelimit.Name
 			whose string
-		}{{ratelimit.Requests, "each key"}, {ratelimit.Analytics, "the account"}, {ratelimit.AnalyticsEmail, "the account"}, {ratelimit.AnalyticsQuery, "the account"}} {
+		}{{ratelimit.Requests, "each key"}, {ratelimit.Analytics, "the account"}, {ratelimit.AnalyticsEmail, "the account"},
+			{ratelimit.AnalyticsQuery, "the account"}} {
 			p.Limits = append(p.Limits, docsLimit{string(l.name), l.whose, a.limits.Untouched(l.name).Quota})
 		}
 	}
@@ -161,7 +169,8 @@ func (a *API) docsContent() (*docsPage, error) {
 		i := slices.IndexFunc(p.Groups, func(g docsGroup) bool { return g.Name == name })
 		if i < 0 {
 			i = len(p.Groups)
-			p.Groups = append(p.Groups, docsGroup{Name: name, Anchor: "group-" + strings.ReplaceAll(strings.ToLower(name), " ", "-")})
+			p.Groups = append(p.Groups,
+				docsGroup{Name: name, Anchor: "group-" + strings.ReplaceAll(strings.ToLower(name), " ", "-")})
 		}
 		entry, err := a.docsOperation(op)
 		if err != nil {
@@ -189,11 +198,13 @@ func (a *API) docsOperation(op *DescribedOperation) (docsOperation, error) {
 	for _, scope := range op.Also {
 		d.Scopes = append(d.Scopes, string(scope))
 	}
-	for _, in := range []struct{ in, title string }{{"path", "Path"}, {"query", "Query parameters"}, {"header", "Headers"}} {
+	for _, in := range []struct{ in, title string }{{"path", "Path"},
+		{"query", "Query parameters"}, {"header", "Headers"}} {
 		group := docsFields{Title: in.title}
 		for _, p := range op.Parameters {
 			if p.In == in.in {
-				group.Rows = append(group.Rows, docsField{p.Name, docsType(p.Schema), cmp.Or(p.Description, p.Schema.Description), p.Required && p.In != "path"})
+				group.Rows = append(group.Rows, docsField{p.Name, docsType(p.Schema), cmp.Or(p.Description, p.Schema.Description),
+					p.Required && p.In != "path"})
 			}
 		}
 		if group.Rows != nil {
@@ -323,7 +334,8 @@ func docsBody(s *jsonschema.Schema, prefix string, body bool) (rows []docsField)
 	slices.Sort(rest)
 	for _, name := range append(names, rest...) {
 		p := s.Properties[name].Resolve()
-		rows = append(rows, docsField{prefix + name, docsType(p), cmp.Or(s.Properties[name].Description, p.Description), body && slices.Contains(s.Required, name)})
+		rows = append(rows, docsField{prefix + name, docsType(p), cmp.Or(s.Properties[name].Description, p.Description),
+			body && slices.Contains(s.Required, name)})
 		within := prefix + name + "."
 		if p.Type == jsonschema.Array {
 			within, p = prefix+name+"[].", p.Items.Resolve()

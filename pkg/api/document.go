@@ -45,17 +45,20 @@ func (a *API) link(op *DescribedOperation) {
 	created.Links = map[string]link{}
 	for _, other := range a.operations() {
 		if other.Path == prefix || strings.HasPrefix(other.Path, prefix+"/") {
-			if ok := other.Responses["200"]; other.Method == http.MethodGet && ok != nil && len(ok.Content) > 0 && ok.Content["application/json"] == nil {
+			if ok := other.Responses["200"]; other.Method == http.MethodGet && ok != nil && len(ok.Content) > 0 &&
+				ok.Content["application/json"] == nil {
 				continue // a file, which may not be there yet
 			}
-			created.Links[other.OperationID] = link{OperationID: other.OperationID, Parameters: map[string]string{"id": "$response.body#/id"}}
+			created.Links[other.OperationID] = link{OperationID: other.OperationID,
+				Parameters: map[string]string{"id": "$response.body#/id"}}
 			continue
 		}
 		// A list that can be narrowed to it, or a body that refers to it.
 		name := strings.ReplaceAll(strings.TrimSuffix(op.Path[strings.LastIndexByte(op.Path, '/')+1:], "s"), "-", "_") + "_id"
 		for _, p := range other.Parameters {
 			if p.In == "query" && p.Name == name {
-				created.Links[other.OperationID] = link{OperationID: other.OperationID, Parameters: map[string]string{name: "$response.body#/id"}}
+				created.Links[other.OperationID] = link{OperationID: other.OperationID,
+					Parameters: map[string]string{name: "$response.body#/id"}}
 			}
 		}
 	}

@@ -23,7 +23,9 @@ func (r row) MarshalJSONTo(to *jsontext.Encoder) error {
 func TestAnswersHaveTextsThatAreNoUTF8(t *testing.T) {
 	t.Parallel()
 	w := httptest.NewRecorder()
-	body := map[string]any{"name": "r\xf4le", "rows": []row{{"utm_term": "\xd0", "readers": 2}}, "labels": map[string]string{"\xff": "x"}}
+	body := map[string]any{"name": "r\xf4le", "rows": []row{{"utm_term": "\xd0", "readers": 2}},
+		"labels": map[string]string{"\xff": "x"}}
 	require.NoError(t, api.WriteJSON(w, http.StatusOK, http.Header{}, body))
-	require.JSONEq(t, "{\"labels\":{\"\ufffd\":\"x\"},\"name\":\"r\ufffdle\",\"rows\":[{\"readers\":2,\"utm_term\":\"\ufffd\"}]}", w.Body.String())
+	require.JSONEq(t, "{\"labels\":{\"\ufffd\":\"x\"},\"name\":\"r\ufffdle\",\"rows\":["+
+		"{\"readers\":2,\"utm_term\":\"\ufffd\"}]}", w.Body.String())
 }

@@ -23,7 +23,8 @@ func (someone) Verify(_ context.Context, key string) (auth.Identity, error) {
 	if key == "good" {
 		return auth.Identity{Scopes: auth.Scopes()}, nil
 	}
-	return auth.NewVerifier(nil, nil).Verify(context.Background(), "lsk_"+strings.TrimPrefix(key, "lsk_")+"-") // never well-formed
+	// never well-formed
+	return auth.NewVerifier(nil, nil).Verify(context.Background(), "lsk_"+strings.TrimPrefix(key, "lsk_")+"-")
 }
 
 // serveFuzz sends a request through the whole of the API and returns the status.
@@ -60,7 +61,8 @@ func serveFuzz(t *testing.T, r *http.Request) int {
 }
 
 func FuzzQuery(f *testing.F) {
-	for _, seed := range []string{"page=2&per_page=50", "page=0", "per_page=101", "cursor=abc&page=1", "from=2026-03-01&bot=true", "x=1&x=2", "%zz", "email=%ff", "page=1;page=2"} {
+	for _, seed := range []string{"page=2&per_page=50", "page=0", "per_page=101", "cursor=abc&page=1",
+		"from=2026-03-01&bot=true", "x=1&x=2", "%zz", "email=%ff", "page=1;page=2"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, query string) {

@@ -52,7 +52,8 @@ func (a *API) serve(op Operation, fn func(w http.ResponseWriter, r *http.Request
 // limit comes before the scope, so that refusals are counted as well. Requests without a good key
 // are counted for no account. The verifier counts them by address: a key has 190 random bits and is
 // not found by guessing, but one that is invented with a right checksum has to be looked up.
-func (a *API) guard(w http.ResponseWriter, r *http.Request, op *Operation, fn func(w http.ResponseWriter, r *http.Request) error) error {
+func (a *API) guard(w http.ResponseWriter, r *http.Request, op *Operation,
+	fn func(w http.ResponseWriter, r *http.Request) error) error {
 	identity, err := a.identify(r.Context(), r, op)
 	if err != nil {
 		a.writeUntouched(w, op.Limit)
@@ -92,7 +93,8 @@ func (op *Operation) changes() bool {
 // entryOf returns the entry of a request in the audit log. Its object is the one of the path.
 func entryOf(r *http.Request, op *Operation, caller auth.Identity) auth.AuditEntry {
 	object, _ := jsonschema.ParseUUID(r.PathValue("id")) // one that is none is answered with 404
-	return auth.AuditEntry{Action: auth.AuditAction(op.ID), Object: object, Caller: caller, RequestID: RequestID(r.Context())}
+	return auth.AuditEntry{Action: auth.AuditAction(op.ID), Object: object, Caller: caller,
+		RequestID: RequestID(r.Context())}
 }
 
 // limit counts a request, and tells the client where it stands.
@@ -105,7 +107,9 @@ func (a *API) limit(w http.ResponseWriter, r *http.Request, name ratelimit.Name,
 	if !state.Refused {
 		return nil
 	}
-	return problem.New(problem.RateLimited, "This was requested too often within a minute. Wait for the time that Retry-After gives, in seconds.").RetryAfter(state.Reset)
+	return problem.New(problem.RateLimited,
+		"This was requested too often within a minute. Wait for the time that Retry-After gives, in seconds.").RetryAfter(
+		state.Reset)
 }
 
 // limitKnown counts a request that is for no operation, but for a page or for nothing, for the key
@@ -137,7 +141,8 @@ func extendDeadlines(w http.ResponseWriter, timeout time.Duration) error {
 // if the operation takes one.
 func (a *API) identify(ctx context.Context, r *http.Request, op *Operation) (auth.Identity, error) {
 	// Browsers send the cookie along with requests that other sites cause, and say so.
-	if !op.Sessions || a.sessions == nil || len(r.Header.Values("Authorization")) > 0 || r.Header.Get("Sec-Fetch-Site") != "same-origin" {
+	if !op.Sessions || a.sessions == nil || len(r.Header.Values("Authorization")) > 0 ||
+		r.Header.Get("Sec-Fetch-Site") != "same-origin" {
 		return a.authenticate(ctx, r)
 	}
 	for _, secret := range auth.SessionCookies(r) {

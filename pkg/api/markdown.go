@@ -20,7 +20,8 @@ func (a *API) Markdown() (map[string]string, error) {
 	if d := a.document(); d.err != nil {
 		return nil, d.err
 	}
-	pages, err := template.New("").Funcs(template.FuncMap{"text": markdownText, "anchor": markdownAnchor}).Parse(referenceTemplate)
+	pages, err := template.New("").Funcs(template.FuncMap{"text": markdownText,
+		"anchor": markdownAnchor}).Parse(referenceTemplate)
 	if err != nil {
 		return nil, fmt.Errorf("parse the template of the reference: %w", err)
 	}

@@ -28,7 +28,8 @@ var storedHeaders = []string{"Content-Type", "Location", "ETag", "Last-Modified"
 
 // once runs an operation under an Idempotency-Key, or replays what was answered under it. Only an
 // answer that took effect is kept: after an error, the request may be sent again under its key.
-func (a *API) once(w http.ResponseWriter, r *http.Request, op *Operation, keys []string, fn func(w http.ResponseWriter, r *http.Request) error) error {
+func (a *API) once(w http.ResponseWriter, r *http.Request, op *Operation, keys []string,
+	fn func(w http.ResponseWriter, r *http.Request) error) error {
 	if len(keys) > 1 {
 		return problem.Parameter(problem.Field{Field: idempotencyHeader, Message: "must be given only once"})
 	}

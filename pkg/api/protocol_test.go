@@ -54,7 +54,8 @@ func TestOptions(t *testing.T) {
 		"/api/v1/things/0191d3c5-8a4e-7c1f-9b1d-3f2f6f0a7e55": "GET, HEAD, OPTIONS",
 		"/api/v1/openapi.json":                                "GET, HEAD, OPTIONS",
 	} {
-		res, body := raw(t, s, http.MethodOptions, path, http.Header{"Origin": {"https://example.com"}, "Access-Control-Request-Method": {"POST"}})
+		res, body := raw(t, s, http.MethodOptions, path, http.Header{"Origin": {"https://example.com"},
+			"Access-Control-Request-Method": {"POST"}})
 		require.Equal(t, 204, res.StatusCode, path)
 		require.Equal(t, allow, res.Header.Get("Allow"))
 		require.Empty(t, body)
@@ -127,7 +128,8 @@ func TestGzip(t *testing.T) {
 		{"/short", "gzip", false},
 		{"/tagged", "gzip", true},
 	} {
-		res, got := raw(t, s, http.MethodGet, test.path, http.Header{"Authorization": {"Bearer key"}, "Accept-Encoding": {test.accept}})
+		res, got := raw(t, s, http.MethodGet, test.path, http.Header{"Authorization": {"Bearer key"},
+			"Accept-Encoding": {test.accept}})
 		require.Equal(t, 200, res.StatusCode)
 		require.Equal(t, test.packed, res.Header.Get("Content-Encoding") == "gzip", test)
 		require.Equal(t, test.path != "/short", res.Header.Get("Vary") == "Accept-Encoding", test)
@@ -150,7 +152,8 @@ func TestGzip(t *testing.T) {
 		w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 		_, _ = io.WriteString(w, text)
 	}))
-	for accept, coding := range map[string]string{"gzip, deflate, br, zstd": "br", "br": "br", "gzip, br;q=0": "gzip", "gzip": "gzip", "": ""} {
+	for accept, coding := range map[string]string{"gzip, deflate, br, zstd": "br", "br": "br",
+		"gzip, br;q=0": "gzip", "gzip": "gzip", "": ""} {
 		for range 2 { // the second with the packer of the first
 			res, got := raw(t, s, http.MethodGet, "/page", http.Header{"Accept-Encoding": {accept}})
 			require.Equal(t, coding, res.Header.Get("Content-Encoding"), accept)
@@ -163,7 +166,8 @@ func TestGzip(t *testing.T) {
 		}
 	}
 	// A problem is compressed as well, and a HEAD says what a GET would.
-	res, got := raw(t, s, http.MethodHead, "/long", http.Header{"Authorization": {"Bearer key"}, "Accept-Encoding": {"gzip"}})
+	res, got := raw(t, s, http.MethodHead, "/long", http.Header{"Authorization": {"Bearer key"},
+		"Accept-Encoding": {"gzip"}})
 	require.Equal(t, "gzip", res.Header.Get("Content-Encoding"))
 	require.Empty(t, got)
 }
@@ -244,7 +248,8 @@ func TestDocs(t *testing.T) {
 	require.Equal(t, 200, res.StatusCode)
 	require.Equal(t, "text/html; charset=utf-8", res.Header.Get("Content-Type"))
 	policy := res.Header.Get("Content-Security-Policy")
-	require.True(t, strings.HasPrefix(policy, "default-src 'none'; connect-src 'self'; font-src 'self'; img-src 'self'; style-src 'sha256-"), policy)
+	require.True(t, strings.HasPrefix(policy,
+		"default-src 'none'; connect-src 'self'; font-src 'self'; img-src 'self'; style-src 'sha256-"), policy)
 	require.NotContains(t, policy, "unsafe")
 	for _, id := range []string{"make-thing", "list-things", "get-thing", "break-thing"} {
 		require.Contains(t, string(body), `<article id="`+id+`"`)

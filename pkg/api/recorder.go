@@ -67,7 +67,8 @@ func (o *recorder) Unwrap() http.ResponseWriter { return o.ResponseWriter }
 func (o *recorder) compress(status int) {
 	h := o.Header()
 	length, err := strconv.Atoi(h.Get("Content-Length"))
-	if err != nil || length < minGzip || status < 200 || status == http.StatusNoContent || status == http.StatusNotModified ||
+	if err != nil || length < minGzip || status < 200 || status == http.StatusNoContent ||
+		status == http.StatusNotModified ||
 		status == http.StatusPartialContent || h.Get("Content-Encoding") != "" || !compressible(h.Get("Content-Type")) {
 		return
 	}
@@ -109,7 +110,8 @@ var (
 		return w
 	}}
 	brotliPackers = sync.Pool{New: func() any {
-		return brotli.NewWriterOptions(io.Discard, brotli.WriterOptions{Quality: brotliLevel, LGWin: 18}) // a window of 256 kB
+		// a window of 256 kB
+		return brotli.NewWriterOptions(io.Discard, brotli.WriterOptions{Quality: brotliLevel, LGWin: 18})
 	}}
 )
 

@@ -28,7 +28,8 @@ func (p Precondition) Revisions() ([]int64, error) {
 	}
 	tags, ok := entityTags(*p.IfMatch)
 	if !ok {
-		return nil, problem.Parameter(problem.Field{Field: "If-Match", Message: `must be entity tags in quotes, as an ETag header has them, or *`})
+		return nil, problem.Parameter(problem.Field{Field: "If-Match",
+			Message: `must be entity tags in quotes, as an ETag header has them, or *`})
 	}
 	revisions := []int64{}
 	for _, tag := range tags {
@@ -141,7 +142,8 @@ func writeReport(w http.ResponseWriter, r *http.Request, status int, header http
 
 // writeUnlessUnchanged answers with the text, or with 304 to who has the answer with this tag
 // already.
-func writeUnlessUnchanged(w http.ResponseWriter, r *http.Request, status int, header http.Header, text []byte, tag string) error {
+func writeUnlessUnchanged(w http.ResponseWriter, r *http.Request, status int, header http.Header,
+	text []byte, tag string) error {
 	h := w.Header()
 	h.Set("ETag", tag)
 	h.Set("Cache-Control", "no-store") // it may hold a personal link

@@ -42,7 +42,8 @@ func TestRevisions(t *testing.T) {
 // The encoder writes maps in another order each time, unless it is asked not to.
 func TestTheSameAnswerHasTheSameTag(t *testing.T) {
 	t.Parallel()
-	body := map[string]string{"utm_source": "a", "utm_medium": "b", "utm_campaign": "c", "utm_term": "d", "utm_content": "e"}
+	body := map[string]string{"utm_source": "a", "utm_medium": "b", "utm_campaign": "c",
+		"utm_term": "d", "utm_content": "e"}
 	tags := map[string]bool{}
 	for range 20 {
 		r := httptest.NewRequest(http.MethodGet, "/", http.NoBody)
@@ -88,7 +89,8 @@ func TestChange(t *testing.T) {
 		Count Change[int32] `json:"count" required:"false" minimum:"1" maximum:"10000"`
 	}
 	s := jsonschema.NewSet().Of(reflect.TypeFor[change](), "")
-	for text, want := range map[string]*int32{"5": new(int32(5)), "5.0": new(int32(5)), "50e-1": new(int32(5)), "null": nil} {
+	for text, want := range map[string]*int32{"5": new(int32(5)), "5.0": new(int32(5)),
+		"50e-1": new(int32(5)), "null": nil} {
 		var v change
 		require.NoError(t, jsonschema.Decode([]byte(`{"count":`+text+`}`), s, nil, &v), text)
 		require.Equal(t, Change[int32]{Given: true, Value: want}, v.Count, text)

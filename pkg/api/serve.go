@@ -30,7 +30,8 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, span := a.trace.Request(r.Context(), methodLabel(r.Method), r.Header.Get(tracing.HeaderName), begin)
 	q.trace = span.SpanContext()
 	r = r.WithContext(context.WithValue(ctx, requestKey{}, q))
-	out := &recorder{ResponseWriter: w, accepts: strings.Join(r.Header.Values("Accept-Encoding"), ","), head: r.Method == http.MethodHead}
+	out := &recorder{ResponseWriter: w, accepts: strings.Join(r.Header.Values("Accept-Encoding"), ","),
+		head: r.Method == http.MethodHead}
 	out.Header().Set(RequestIDHeader, q.id)
 	out.Header().Set("X-Content-Type-Options", "nosniff")
 	if a.hsts != "" {
@@ -39,7 +40,8 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() {
 		cause := recover()
 		if cause != nil && cause != http.ErrAbortHandler { //nolint:errorlint // a panic's value is compared as net/http does
-			a.log.Error("request panicked", "request_id", q.id, "route", q.route, "panic", fmt.Sprint(cause), "stack", string(debug.Stack()))
+			a.log.Error("request panicked", "request_id", q.id, "route", q.route, "panic", fmt.Sprint(cause),
+				"stack", string(debug.Stack()))
 			cause = http.ErrAbortHandler
 			if out.status == 0 {
 				cause = nil
@@ -117,7 +119,8 @@ func (a *API) finish(r *http.Request, q *request, out *recorder, took time.Durat
 func endSpan(span trace.Span, method string, q *request, status int) {
 	if span.IsRecording() {
 		span.SetName(methodLabel(method) + " " + q.route)
-		span.SetAttributes(attribute.String("http.request.method", methodLabel(method)), attribute.String("http.route", q.route),
+		span.SetAttributes(attribute.String("http.request.method", methodLabel(method)),
+			attribute.String("http.route", q.route),
 			attribute.Int("http.response.status_code", status), attribute.String("request_id", q.id))
 		if status >= http.StatusInternalServerError {
 			span.SetStatus(codes.Error, "")
@@ -195,7 +198,8 @@ func (m *metrics) observe(method, route string, status int, took time.Duration) 
 // methodLabel keeps a client from inventing values of the label.
 func methodLabel(method string) string {
 	switch method {
-	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch,
+		http.MethodDelete, http.MethodOptions:
 		return method
 	default:
 		return "other"

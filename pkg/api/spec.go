@@ -83,7 +83,8 @@ func docsPolicy(up string) string {
 		sum := sha256.Sum256([]byte(text))
 		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 	}
-	return "default-src 'none'; connect-src 'self'; font-src 'self'; img-src 'self'; style-src " + hash(docsStyle(up)) + "; script-src 'self'" +
+	return "default-src 'none'; connect-src 'self'; font-src 'self'; img-src 'self'; style-src " +
+		hash(docsStyle(up)) + "; script-src 'self'" +
 		"; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 }
 
@@ -133,7 +134,8 @@ func (a *API) explainProblem(w http.ResponseWriter, r *http.Request) {
 			Code                 problem.Code
 			Status               int
 			Title, Cause, Remedy string
-		}{template.CSS(docsStyle(upFromProblem)), template.HTML(asset.IconLink(upFromProblem)), code, code.Status(), code.Title(), code.Cause(), code.Remedy()}) //nolint:gosec // our own
+		}{template.CSS(docsStyle(upFromProblem)), template.HTML(asset.IconLink(upFromProblem)), code, code.Status(),
+			code.Title(), code.Cause(), code.Remedy()}) //nolint:gosec // our own
 		return
 	}
 	a.WriteProblem(w, r, problem.New(problem.NotFound, "There is no problem with this code."))

@@ -44,7 +44,8 @@ type Source interface {
 // the client leaves, the source ends, the key does, or EndStreams is called. An error of open is
 // answered as of Register; after that the answer begins at once. It is neither compressed nor held
 // to the time of other answers. The example is shown in the description.
-func RegisterStream[In any](a *API, op Operation, example string, open func(ctx context.Context, in *In) (Source, error)) {
+func RegisterStream[In any](a *API, op Operation, example string,
+	open func(ctx context.Context, in *In) (Source, error)) {
 	b := newBinder[In](a, &op, nil)
 	op.Status = http.StatusOK
 	if op.Limit == "" {
@@ -52,7 +53,8 @@ func RegisterStream[In any](a *API, op Operation, example string, open func(ctx 
 	}
 	doc := a.describe(&op, b)
 	text := &jsonschema.Schema{Type: jsonschema.String}
-	doc.Responses[strconv.Itoa(op.Status)] = a.success(&op, map[string]*MediaType{eventStream: {Schema: text, Example: example}})
+	doc.Responses[strconv.Itoa(op.Status)] = a.success(&op,
+		map[string]*MediaType{eventStream: {Schema: text, Example: example}})
 	a.openapi.add(doc)
 	a.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
 		s := &stream{api: a, op: &op, w: w, connection: http.NewResponseController(w), request: r}
@@ -196,7 +198,8 @@ func (s *stream) verify(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, streamWrite)
 	defer cancel()
 	identity, err := s.api.identify(ctx, s.request, s.op)
-	if problem.Is(err, problem.Unauthorized) || err == nil && (identity.AccountID != s.caller.AccountID || !identity.Has(s.op.Scope)) {
+	if problem.Is(err, problem.Unauthorized) || err == nil && (identity.AccountID != s.caller.AccountID ||
+		!identity.Has(s.op.Scope)) {
 		return errKeyEnded
 	}
 	return err
@@ -236,7 +239,8 @@ func ignoreUnsupported(err error) error {
 // answer was passed on.
 func (a *API) Relay(w http.ResponseWriter, r *http.Request) (http.ResponseWriter, *http.Request, func()) {
 	ctx, cancel := context.WithCancel(r.Context())
-	return &relay{ResponseWriter: w, api: a, done: ctx.Done(), cancel: cancel, connection: http.NewResponseController(w)}, r.WithContext(ctx), cancel
+	return &relay{ResponseWriter: w, api: a, done: ctx.Done(), cancel: cancel, connection: http.NewResponseController(w)},
+		r.WithContext(ctx), cancel
 }
 
 type relay struct {

@@ -81,11 +81,13 @@ func newStreaming(t *testing.T) *streaming {
 		source: &source{make(chan string), make(chan struct{})},
 		keys:   &changing{keys: keys{"read": {AccountID: uuid.New(), Scopes: []auth.Scope{auth.Read}}}},
 	}
-	s.api = api.New(api.Deps{Verifier: s.keys, Log: slog.New(slog.DiscardHandler), Beats: func() (<-chan time.Time, func()) { return s.beats, func() {} }})
+	s.api = api.New(api.Deps{Verifier: s.keys, Log: slog.New(slog.DiscardHandler),
+		Beats: func() (<-chan time.Time, func()) { return s.beats, func() {} }})
 	type input struct {
 		Fail string `query:"fail"`
 	}
-	api.RegisterStream(s.api, api.Operation{ID: "stream-things", Method: "GET", Path: "/api/v1/stream", Scope: auth.Read}, "data: x\n\n",
+	api.RegisterStream(s.api, api.Operation{ID: "stream-things", Method: "GET", Path: "/api/v1/stream", Scope: auth.Read},
+		"data: x\n\n",
 		func(_ context.Context, in *input) (api.Source, error) {
 			if in.Fail != "" {
 				return nil, problem.New(problem.RateLimited, "Too many.").RetryAfter(10 * time.Second)

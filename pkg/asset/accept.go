@@ -17,7 +17,8 @@ func Accepts(accepted, coding string) bool {
 		}
 		named = name != "*"
 		accepts = true
-		if key, value, found := strings.Cut(strings.TrimSpace(params), "="); found && strings.EqualFold(strings.TrimSpace(key), "q") {
+		if key, value, found := strings.Cut(strings.TrimSpace(params), "="); found &&
+			strings.EqualFold(strings.TrimSpace(key), "q") {
 			q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 			accepts = err == nil && q > 0
 		}

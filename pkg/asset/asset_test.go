@@ -40,11 +40,13 @@ func TestEncode(t *testing.T) {
 	require.Equal(t, "text/javascript; charset=utf-8", page.Type)
 	require.Regexp(t, `^W/"[A-Za-z0-9_-]{16}"$`, page.ETag)
 	for accepted, want := range map[string]string{
-		"gzip, deflate, br, zstd": "br", "br;q=0, gzip": "gzip", "x-gzip": "gzip", "": "", "identity": "", "gzip;q=0, *": "br", "*;q=0": "",
+		"gzip, deflate, br, zstd": "br", "br;q=0, gzip": "gzip", "x-gzip": "gzip", "": "", "identity": "",
+		"gzip;q=0, *": "br", "*;q=0": "",
 	} {
 		body, coding := page.Encode(accepted)
 		require.Equal(t, want, coding, accepted)
-		require.Equal(t, map[string]string{"br": "brotli", "gzip": string(zipped(t, "plain")), "": "plain"}[want], string(body), accepted)
+		require.Equal(t, map[string]string{"br": "brotli", "gzip": string(zipped(t, "plain")), "": "plain"}[want],
+			string(body), accepted)
 	}
 	body, coding := files["fonts/a.ttf"].Encode("br")
 	require.Equal(t, "font", string(body))

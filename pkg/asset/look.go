@@ -49,7 +49,8 @@ func contentHash(content []byte) string {
 // FontCSS returns the rule that loads the typeface from below a prefix of paths. A page never waits
 // for it: one that is late serves the next page.
 func FontCSS(prefix string) string {
-	return `@font-face{font-family:Inter;font-style:normal;font-weight:400 700;font-display:optional;src:url("` + prefix + FontPath + `") format("woff2")}`
+	return `@font-face{font-family:Inter;font-style:normal;font-weight:400 700;font-display:optional;src:url("` +
+		prefix + FontPath + `") format("woff2")}`
 }
 
 // FontStack is the family and what stands in for it.
@@ -72,7 +73,8 @@ func fixedFile(kind, cache string, content func() []byte) http.Handler {
 		h.Set("Content-Type", kind)
 		h.Set("Content-Length", strconv.Itoa(len(body)))
 		h.Set("Cache-Control", cache)
-		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'") // of the SVG, where it is opened by itself
+		// of the SVG, where it is opened by itself
+		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
 		h.Set("X-Content-Type-Options", "nosniff")
 		if r.Method != http.MethodHead {
 			_, _ = w.Write(body) // a reader that left needs no answer

@@ -23,7 +23,8 @@ type Choice struct {
 // EnumValues implements jsonschema.Enum.
 func (Format) EnumValues() []string { return jsonschema.Values([]Format{CSV, NDJSON, Parquet}) }
 
-var mediaTypes = map[Format]string{CSV: "text/csv", NDJSON: "application/x-ndjson", Parquet: "application/vnd.apache.parquet"}
+var mediaTypes = map[Format]string{CSV: "text/csv", NDJSON: "application/x-ndjson",
+	Parquet: "application/vnd.apache.parquet"}
 
 // ContentType returns the media type of a file.
 func (f Format) ContentType() string {

@@ -33,7 +33,8 @@ func NewTable[R any](w io.Writer, f Format) *Table[R] {
 	case NDJSON:
 		return &Table[R]{&jsonRows[R]{w}}
 	default:
-		return &Table[R]{&parquetRows[R]{w: parquet.NewGenericWriter[R](w, parquet.Compression(&parquet.Zstd), parquet.CreatedBy("Lodestone", "1", ""))}}
+		return &Table[R]{&parquetRows[R]{w: parquet.NewGenericWriter[R](w, parquet.Compression(&parquet.Zstd),
+			parquet.CreatedBy("Lodestone", "1", ""))}}
 	}
 }
 

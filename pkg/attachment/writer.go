@@ -27,7 +27,8 @@ type Writer struct {
 // refused: there, the end of the connection is the end of the file.
 func Create(w http.ResponseWriter, r *http.Request, name string, c Choice) (*Writer, error) {
 	if !r.ProtoAtLeast(1, 1) {
-		return nil, problem.New(problem.InvalidParameter, "Files need HTTP/1.1 or newer: with older versions, an incomplete file looks complete. You may have to set a proxy in between to HTTP/1.1.")
+		return nil, problem.New(problem.InvalidParameter,
+			"Files need HTTP/1.1 or newer: with older versions, an incomplete file looks complete. You may have to set a proxy in between to HTTP/1.1.")
 	}
 	return &Writer{
 		w: w, connection: http.NewResponseController(w), choice: c,
@@ -50,7 +51,8 @@ func (a *Writer) Write(b []byte) (int, error) {
 			}
 		}
 	}
-	if err := a.connection.SetWriteDeadline(time.Now().Add(StallTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := a.connection.SetWriteDeadline(time.Now().Add(StallTimeout)); err != nil &&
+		!errors.Is(err, http.ErrNotSupported) {
 		return 0, fmt.Errorf("extend the time of the answer: %w", err)
 	}
 	return a.w.Write(b)

@@ -45,16 +45,19 @@ func TestFilesNeedHTTP11(t *testing.T) {
 func TestNameAndTypeOfAFile(t *testing.T) {
 	t.Parallel()
 	for format, want := range map[attachment.Format]string{
-		attachment.CSV: "text/csv; charset=utf-8; header=present", attachment.NDJSON: "application/x-ndjson", attachment.Parquet: "application/vnd.apache.parquet",
+		attachment.CSV: "text/csv; charset=utf-8; header=present", attachment.NDJSON: "application/x-ndjson",
+		attachment.Parquet: "application/vnd.apache.parquet",
 	} {
 		w := httptest.NewRecorder()
-		out, err := attachment.Create(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody), "things", attachment.Choice{Format: format})
+		out, err := attachment.Create(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody),
+			"things", attachment.Choice{Format: format})
 		require.NoError(t, err)
 		require.Empty(t, w.Header(), "a problem can still be the answer")
 		_, err = out.Write(nil)
 		require.NoError(t, err)
 		require.Equal(t, want, w.Header().Get("Content-Type"))
-		require.Regexp(t, `^attachment; filename="lodestone-things-\d{8}T\d{6}Z\.`+string(format)+`"$`, w.Header().Get("Content-Disposition"))
+		require.Regexp(t, `^attachment; filename="lodestone-things-\d{8}T\d{6}Z\.`+string(format)+`"$`,
+			w.Header().Get("Content-Disposition"))
 	}
 }
 
@@ -62,10 +65,12 @@ func TestNameAndTypeOfAFile(t *testing.T) {
 func TestByteOrderMark(t *testing.T) {
 	t.Parallel()
 	for choice, want := range map[attachment.Choice]string{
-		{Format: attachment.CSV, BOM: true}: "\ufeffname\nJörg\n", {Format: attachment.CSV}: "name\nJörg\n", {Format: attachment.NDJSON, BOM: true}: "name\nJörg\n",
+		{Format: attachment.CSV, BOM: true}: "\ufeffname\nJörg\n", {Format: attachment.CSV}: "name\nJörg\n",
+		{Format: attachment.NDJSON, BOM: true}: "name\nJörg\n",
 	} {
 		w := httptest.NewRecorder()
-		out, err := attachment.Create(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody), "things", choice)
+		out, err := attachment.Create(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/",
+			http.NoBody), "things", choice)
 		require.NoError(t, err)
 		for _, text := range []string{"name\n", "Jörg\n"} {
 			n, err := io.WriteString(out, text)

@@ -38,7 +38,8 @@ func WriteAudit(ctx context.Context, tx pgx.Tx, e AuditEntry) error {
 		return fmt.Errorf("make id: %w", err)
 	}
 	err = store.New(tx).InsertAudit(ctx, store.InsertAuditParams{
-		ID: id, AccountID: e.Caller.AccountID, Action: string(e.Action), ObjectID: nilIfZero(e.Object), UserID: nilIfZero(e.Caller.UserID),
+		ID: id, AccountID: e.Caller.AccountID, Action: string(e.Action), ObjectID: nilIfZero(e.Object),
+		UserID:    nilIfZero(e.Caller.UserID),
 		SessionID: nilIfZero(e.Caller.SessionID), KeyID: nilIfZero(e.Caller.KeyID), RequestID: e.RequestID,
 	})
 	if err != nil {
@@ -63,7 +64,8 @@ type auditKey struct{}
 // the entry.
 func WithAudit(ctx context.Context, e AuditEntry) context.Context {
 	p := &pendingAudit{e}
-	return postgres.WithLast(context.WithValue(ctx, auditKey{}, p), func(ctx context.Context, tx pgx.Tx) error { return WriteAudit(ctx, tx, p.AuditEntry) })
+	return postgres.WithLast(context.WithValue(ctx, auditKey{}, p),
+		func(ctx context.Context, tx pgx.Tx) error { return WriteAudit(ctx, tx, p.AuditEntry) })
 }
 
 // RecordRead writes the entry of a request that only reads: an export, before it begins.

@@ -49,7 +49,8 @@ func TestMistypedKey(t *testing.T) {
 			require.False(t, wellFormed(string(wrong)), "%q", wrong)
 		}
 	}
-	for _, wrong := range []string{"", "lsk_", text[4:], text + "0", text[:len(text)-1], strings.ToLower(text), " " + text, "lsk_" + text} {
+	for _, wrong := range []string{"", "lsk_", text[4:], text + "0", text[:len(text)-1], strings.ToLower(text),
+		" " + text, "lsk_" + text} {
 		require.False(t, wellFormed(wrong), wrong)
 	}
 }
@@ -93,9 +94,11 @@ func makeKey(t testing.TB, db *postgres.Pool, scopes ...string) (Key, Identity) 
 		i.Scopes = append(i.Scopes, Scope(s))
 	}
 	k := NewKey()
-	_, err := db.Unscoped().Exec(t.Context(), "INSERT INTO accounts (id, name, plan) VALUES ($1, 'x', 'free')", i.AccountID)
+	_, err := db.Unscoped().Exec(t.Context(), "INSERT INTO accounts (id, name, plan) VALUES ($1, 'x', 'free')",
+		i.AccountID)
 	require.NoError(t, err)
-	_, err = db.Unscoped().Exec(t.Context(), "INSERT INTO api_keys (id, account_id, name, prefix, hash, scopes) VALUES ($1, $2, 'x', $3, $4, $5)",
+	_, err = db.Unscoped().Exec(t.Context(),
+		"INSERT INTO api_keys (id, account_id, name, prefix, hash, scopes) VALUES ($1, $2, 'x', $3, $4, $5)",
 		i.KeyID, i.AccountID, k.Prefix, k.Hash[:], scopes)
 	require.NoError(t, err)
 	return k, i
@@ -163,12 +166,14 @@ func TestLastUse(t *testing.T) {
 		c.move(200 * time.Millisecond)
 	}
 	var noted int
-	require.NoError(t, db.Unscoped().QueryRow(t.Context(), "SELECT count(*) FROM api_keys WHERE last_used_at IS NOT NULL").Scan(&noted))
+	require.NoError(t, db.Unscoped().QueryRow(t.Context(),
+		"SELECT count(*) FROM api_keys WHERE last_used_at IS NOT NULL").Scan(&noted))
 	require.Zero(t, noted, "no request waits for such a write")
 	require.NoError(t, v.Stop(t.Context()))
 	for _, id := range []uuid.UUID{a.KeyID, b.KeyID} {
 		var at time.Time
-		require.NoError(t, db.Unscoped().QueryRow(t.Context(), "SELECT last_used_at FROM api_keys WHERE id = $1", id).Scan(&at))
+		require.NoError(t, db.Unscoped().QueryRow(t.Context(), "SELECT last_used_at FROM api_keys WHERE id = $1",
+			id).Scan(&at))
 		require.Equal(t, "2026-01-02T03:04:05.4Z", at.UTC().Format(time.RFC3339Nano))
 	}
 }
@@ -250,7 +255,8 @@ func TestExpiry(t *testing.T) {
 	v, db, c := open(t)
 	k, i := makeKey(t, db, "read")
 	expire := func(sql string) {
-		_, err := db.Unscoped().Exec(t.Context(), "UPDATE api_keys SET expires_at = clock_timestamp() + $2::interval WHERE id = $1", i.KeyID, sql)
+		_, err := db.Unscoped().Exec(t.Context(),
+			"UPDATE api_keys SET expires_at = clock_timestamp() + $2::interval WHERE id = $1", i.KeyID, sql)
 		require.NoError(t, err)
 	}
 	expire("1 hour")

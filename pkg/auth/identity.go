@@ -60,7 +60,9 @@ func (i Identity) MayGive(r Role) error {
 	if missing == nil {
 		return nil
 	}
-	return problem.New(problem.Forbidden, fmt.Sprintf("The role %s has scopes that this key lacks: %s. A key can give only roles whose scopes it has.", r, strings.Join(missing, ", ")))
+	return problem.New(problem.Forbidden,
+		fmt.Sprintf("The role %s has scopes that this key lacks: %s. A key can give only roles whose scopes it has.", r,
+			strings.Join(missing, ", ")))
 }
 
 var errInvalid = errors.New("the key is not one of ours, has expired or is revoked")

@@ -37,13 +37,14 @@ type Scope string
 
 // The scopes. A key has one or more of them; none includes another.
 const (
-	Read     Scope = "read"           // reading everything but what the others stand for
-	Write    Scope = "write"          // creating, changing and deleting it
-	Leads    Scope = "leads"          // reading personal data: submissions, access links, summaries of email addresses
-	Webhooks Scope = "webhooks"       // everything about webhooks, which receive personal data
-	Keys     Scope = "keys"           // listing, creating and revoking keys
-	People   Scope = "people"         // managing people, invitations and sessions, and reading the audit log
-	Privacy  Scope = "people:privacy" // reading everything that is stored about one reader, in one document, and erasing it
+	Read     Scope = "read"     // reading everything but what the others stand for
+	Write    Scope = "write"    // creating, changing and deleting it
+	Leads    Scope = "leads"    // reading personal data: submissions, access links, summaries of email addresses
+	Webhooks Scope = "webhooks" // everything about webhooks, which receive personal data
+	Keys     Scope = "keys"     // listing, creating and revoking keys
+	People   Scope = "people"   // managing people, invitations and sessions, and reading the audit log
+	// reading everything that is stored about one reader, in one document, and erasing it
+	Privacy Scope = "people:privacy"
 )
 
 // Scopes lists every scope.

@@ -20,9 +20,11 @@ func makeSession(t *testing.T, db *postgres.Pool, of Identity, role Role) (Sessi
 	if role != "" {
 		i.UserID, i.Scopes = uuid.New(), role.Scopes()
 		user = &i.UserID
-		_, err := db.Unscoped().Exec(t.Context(), "INSERT INTO users (id, email, email_key) VALUES ($1, 'x', $2)", user, user.String())
+		_, err := db.Unscoped().Exec(t.Context(), "INSERT INTO users (id, email, email_key) VALUES ($1, 'x', $2)", user,
+			user.String())
 		require.NoError(t, err)
-		_, err = db.Unscoped().Exec(t.Context(), "INSERT INTO memberships (account_id, user_id, role) VALUES ($1, $2, $3)", of.AccountID, user, role)
+		_, err = db.Unscoped().Exec(t.Context(), "INSERT INTO memberships (account_id, user_id, role) VALUES ($1, $2, $3)",
+			of.AccountID, user, role)
 		require.NoError(t, err)
 	} else {
 		i.KeyID = of.KeyID
@@ -67,7 +69,8 @@ func TestSessionIsVerified(t *testing.T) {
 	s, _ := makeSession(t, db, of, "")
 	_, err := v.Verify(t.Context(), s.Key)
 	require.NoError(t, err)
-	_, err = db.Unscoped().Exec(t.Context(), "UPDATE api_keys SET expires_at = clock_timestamp() - interval '1 ms' WHERE id = $1", of.KeyID)
+	_, err = db.Unscoped().Exec(t.Context(),
+		"UPDATE api_keys SET expires_at = clock_timestamp() - interval '1 ms' WHERE id = $1", of.KeyID)
 	require.NoError(t, err)
 	c.move(time.Second)
 	_, err = v.Verify(t.Context(), s.Key)
@@ -79,7 +82,8 @@ func TestSessionCookies(t *testing.T) {
 	r := httptest.NewRequestWithContext(t.Context(), "GET", "/", http.NoBody)
 	mine, other := NewSession().Secret, NewSession().Secret
 	for name, value := range map[string]string{
-		"__Host-lodestone": mine, "__Host-lodestone-8080": other, "__Host-lodestone-1": "x", "lodestone": NewSession().Secret, "__Secure-lodestone": NewSession().Secret,
+		"__Host-lodestone": mine, "__Host-lodestone-8080": other, "__Host-lodestone-1": "x", "lodestone": NewSession().Secret,
+		"__Secure-lodestone": NewSession().Secret,
 	} {
 		r.AddCookie(&http.Cookie{Name: name, Value: value})
 	}

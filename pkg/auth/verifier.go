@@ -62,7 +62,8 @@ type cacheEntry struct {
 func NewVerifier(db *postgres.Pool, log *slog.Logger) *Verifier {
 	v := &Verifier{
 		db: db, log: log, now: time.Now, every: flushEvery, last: flushLast,
-		cache: map[[sha256.Size]byte]cacheEntry{}, unknown: map[[sha256.Size]byte]time.Time{}, used: map[uuid.UUID]time.Time{},
+		cache: map[[sha256.Size]byte]cacheEntry{}, unknown: map[[sha256.Size]byte]time.Time{},
+		used:    map[uuid.UUID]time.Time{},
 		guesses: limit.NewAddressLimiter(maxUnknown),
 	}
 	v.Loop = service.NewLoop("key verifier", v.run)
@@ -81,11 +82,20 @@ func (v *Verifier) Verify(ctx context.Context, key string) (Identity, error) {
 			return v.lookUpSession(ctx, store.LookUpSessionParams{KeyHash: hash[:]})
 		})
 	case isShareKey(key):
-		return v.verify(ctx, hashKey(key), func(hash [sha256.Size]byte) (Identity, time.Duration, error) { return v.lookUpShare(ctx, hash) })
+		return v.verify(ctx, hashKey(key), func(hash [sha256.Size]byte) (Identity, time.Duration,
+			error) {
+			return v.lookUpShare(ctx, hash)
+		})
 	case isReportKey(key):
-		return v.verify(ctx, hashKey(key), func(hash [sha256.Size]byte) (Identity, time.Duration, error) { return v.lookUpReport(ctx, hash) })
+		return v.verify(ctx, hashKey(key), func(hash [sha256.Size]byte) (Identity, time.Duration,
+			error) {
+			return v.lookUpReport(ctx, hash)
+		})
 	case wellFormed(key):
-		return v.verify(ctx, hashKey(key), func(hash [sha256.Size]byte) (Identity, time.Duration, error) { return v.lookUp(ctx, hash) })
+		return v.verify(ctx, hashKey(key), func(hash [sha256.Size]byte) (Identity, time.Duration,
+			error) {
+			return v.lookUp(ctx, hash)
+		})
 	default:
 		return Identity{}, errInvalid
 	}
@@ -102,7 +112,8 @@ func (v *Verifier) VerifyCookie(ctx context.Context, secret string) (Identity, e
 }
 
 // verify returns the identity behind a hash from memory, or looks it up.
-func (v *Verifier) verify(ctx context.Context, hash [sha256.Size]byte, lookUp func([sha256.Size]byte) (Identity, time.Duration, error)) (Identity, error) {
+func (v *Verifier) verify(ctx context.Context, hash [sha256.Size]byte, lookUp func([sha256.Size]byte) (Identity,
+	time.Duration, error)) (Identity, error) {
 	now := v.now()
 	v.mu.Lock()
 	hit, ok := v.cache[hash]
@@ -118,8 +129,9 @@ func (v *Verifier) verify(ctx context.Context, hash [sha256.Size]byte, lookUp fu
 	}
 	client := clientOf(ctx)
 	if wait := v.guesses.Wait(client, now); wait > 0 && !ok {
-		return Identity{}, problem.New(problem.RateLimited, "Too many unknown API keys were sent from this address. Wait for the time that "+
-			"Retry-After gives, in seconds.").RetryAfter(wait)
+		return Identity{}, problem.New(problem.RateLimited,
+			"Too many unknown API keys were sent from this address. Wait for the time that "+
+				"Retry-After gives, in seconds.").RetryAfter(wait)
 	}
 	// The time of the cached answer counts from before the look-up, so that a key revoked meanwhile
 	// does not live longer.

@@ -82,10 +82,11 @@ func (b *Backups) Create(ctx context.Context) (m Manifest, err error) {
 			return m, err
 		}
 	}
-	err = b.deps.Postgres.WithMigrationLock(ctx, func(ctx context.Context) error { // the schema stays as it is, and one backup runs at a time
-		m, err = b.create(ctx)
-		return err
-	})
+	err = b.deps.Postgres.WithMigrationLock(ctx,
+		func(ctx context.Context) error { // the schema stays as it is, and one backup runs at a time
+			m, err = b.create(ctx)
+			return err
+		})
 	return m, err
 }
 
@@ -178,12 +179,14 @@ func (b *Backups) createShard(ctx context.Context, name string, server clickhous
 // gone, and no backup can have it.
 func (b *Backups) copyFiles(ctx context.Context, backup string, files []File) (there []File, gone []Gone, err error) {
 	if len(files) > 0 && b.deps.Files == nil {
-		return nil, nil, fmt.Errorf("%d files are in a bucket: give --file-store and its settings, so that they are in the backup", len(files))
+		return nil, nil, fmt.Errorf(
+			"%d files are in a bucket: give --file-store and its settings, so that they are in the backup", len(files))
 	}
 	for _, f := range files {
 		err := b.copyFile(ctx, backup, f)
 		if errors.Is(err, fs.ErrNotExist) {
-			stored, failed := store.New(b.deps.Postgres.Unscoped()).IsFileStored(ctx, store.IsFileStoredParams{LeadMagnetID: f.of.LeadMagnetID, Version: f.of.Version})
+			stored, failed := store.New(b.deps.Postgres.Unscoped()).IsFileStored(ctx,
+				store.IsFileStoredParams{LeadMagnetID: f.of.LeadMagnetID, Version: f.of.Version})
 			if failed == nil && !stored {
 				gone = append(gone, f.of)
 				continue

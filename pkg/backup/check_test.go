@@ -52,7 +52,8 @@ func TestABackupProvesItself(t *testing.T) {
 	for _, path := range files {
 		relative, err := filepath.Rel(place, path)
 		require.NoError(t, err)
-		missing, changed = append(missing, filepath.ToSlash(relative)+" is missing"), append(changed, filepath.ToSlash(relative)+" is not what was written")
+		missing, changed = append(missing, filepath.ToSlash(relative)+" is missing"),
+			append(changed, filepath.ToSlash(relative)+" is not what was written")
 		require.NoError(t, os.Rename(path, path+".away"))
 	}
 	require.ElementsMatch(t, missing, wrong())
@@ -98,7 +99,8 @@ func TestABackupProvesItself(t *testing.T) {
 		require.ErrorIs(t, err, backup.ErrDamaged)
 		require.ErrorContains(t, err, "nothing was loaded")
 		var databases uint64
-		require.NoError(t, s.Conn.QueryRow(t.Context(), "SELECT count() FROM system.databases WHERE name IN ('analytics', 'lodestone')").Scan(&databases))
+		require.NoError(t, s.Conn.QueryRow(t.Context(),
+			"SELECT count() FROM system.databases WHERE name IN ('analytics', 'lodestone')").Scan(&databases))
 		require.Zero(t, databases)
 		flip(t, found[0], 5)
 	}
@@ -107,9 +109,11 @@ func TestABackupProvesItself(t *testing.T) {
 
 	require.NoError(t, clickhouse.CheckTables(t.Context(), s.ClickHouse))
 	var part string
-	require.NoError(t, s.Conn.QueryRow(t.Context(), `SELECT path FROM system.parts WHERE database = 'lodestone' AND table = 'events' AND active ORDER BY rows DESC LIMIT 1`).Scan(&part))
+	require.NoError(t, s.Conn.QueryRow(t.Context(),
+		`SELECT path FROM system.parts WHERE database = 'lodestone' AND table = 'events' AND active ORDER BY rows DESC LIMIT 1`).Scan(&part))
 	flip(t, filepath.Join(part, "data.bin"), 100)
-	require.ErrorContains(t, clickhouse.CheckTables(t.Context(), s.ClickHouse), "lodestone.events: its part "+filepath.Base(part)+" is damaged")
+	require.ErrorContains(t, clickhouse.CheckTables(t.Context(), s.ClickHouse), "lodestone.events: its part "+
+		filepath.Base(part)+" is damaged")
 }
 
 // flip changes a byte of a file, and changes it back the second time.

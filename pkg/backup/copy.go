@@ -52,7 +52,8 @@ func (d Deps) requireNewCopy(ctx context.Context) error {
 		return fmt.Errorf("read which copies of the events there are: %w", err)
 	}
 	if n := d.ClickHouse.Number(); n <= last {
-		return config.Invalid("--clickhouse-copy", fmt.Sprintf("is %d, and copy %d of the events is on record", n, last), fmt.Sprintf("give %d", last+1))
+		return config.Invalid("--clickhouse-copy", fmt.Sprintf("is %d, and copy %d of the events is on record", n, last),
+			fmt.Sprintf("give %d", last+1))
 	}
 	return nil
 }

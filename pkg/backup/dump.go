@@ -32,13 +32,15 @@ GROUP BY c.oid, c.relname ORDER BY c.relname`
 const unlimited = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL row_security = off"
 
 // dump writes every table, of one snapshot.
-func dump(ctx context.Context, pool *postgres.Pool, to place, folder string) (d Database, at time.Time, files []File, err error) {
+func dump(ctx context.Context, pool *postgres.Pool, to place, folder string) (d Database,
+	at time.Time, files []File, err error) {
 	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	err = pgx.BeginTxFunc(ctx, pool.Unscoped(), options, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, unlimited); err != nil {
 			return err
 		}
-		err := tx.QueryRow(ctx, "SELECT clock_timestamp(), current_setting('server_version'), (SELECT max(version_id) FROM goose_db_version WHERE is_applied)").
+		err := tx.QueryRow(ctx,
+			"SELECT clock_timestamp(), current_setting('server_version'), (SELECT max(version_id) FROM goose_db_version WHERE is_applied)").
 			Scan(&at, &d.Server, &d.Schema)
 		if err != nil {
 			return err
@@ -47,7 +49,10 @@ func dump(ctx context.Context, pool *postgres.Pool, to place, folder string) (d 
 		if err != nil {
 			return err
 		}
-		if d.Tables, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (t Table, err error) { return t, row.Scan(&t.Name, &t.Columns) }); err != nil {
+		if d.Tables, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (t Table, err error) {
+			return t,
+				row.Scan(&t.Name, &t.Columns)
+		}); err != nil {
 			return err
 		}
 		for i := range d.Tables {
@@ -91,7 +96,8 @@ func columns(names []string) string {
 }
 
 func sequences(ctx context.Context, tx pgx.Tx) (map[string]int64, error) {
-	rows, err := tx.Query(ctx, "SELECT sequencename::text, last_value FROM pg_sequences WHERE schemaname = 'public' AND last_value IS NOT NULL")
+	rows, err := tx.Query(ctx,
+		"SELECT sequencename::text, last_value FROM pg_sequences WHERE schemaname = 'public' AND last_value IS NOT NULL")
 	if err != nil {
 		return nil, err
 	}

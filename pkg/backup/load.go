@@ -23,11 +23,14 @@ func requireEmptyPostgres(ctx context.Context, pool *postgres.Pool, m Manifest) 
 	db := pool.Unscoped()
 	err := db.QueryRow(ctx, "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'").Scan(&tables)
 	if err == nil && tables > 0 {
-		err = db.QueryRow(ctx, "SELECT (SELECT count(*) FROM accounts), (SELECT max(version_id) FROM goose_db_version WHERE is_applied)").Scan(&accounts, &schema)
+		err = db.QueryRow(ctx,
+			"SELECT (SELECT count(*) FROM accounts), (SELECT max(version_id) FROM goose_db_version WHERE is_applied)").Scan(
+			&accounts, &schema)
 	}
 	switch {
 	case err != nil && tables > 0:
-		return fmt.Errorf("%w: Postgres has %d tables that do not belong to Lodestone: create a new database", ErrNotEmpty, tables)
+		return fmt.Errorf("%w: Postgres has %d tables that do not belong to Lodestone: create a new database", ErrNotEmpty,
+			tables)
 	case err != nil:
 		return fmt.Errorf("look whether Postgres is empty: %w", err)
 	case accounts > 0:
@@ -53,7 +56,8 @@ func requireAlone(ctx context.Context, pool *postgres.Pool) error {
 		return fmt.Errorf("look for other connections to Postgres: %w", err)
 	}
 	if len(from) > 0 {
-		return fmt.Errorf("%w: other programs are connected to Postgres, from %s: stop every process of Lodestone first", ErrInUse, strings.Join(from, ", "))
+		return fmt.Errorf("%w: other programs are connected to Postgres, from %s: stop every process of Lodestone first",
+			ErrInUse, strings.Join(from, ", "))
 	}
 	return nil
 }
@@ -114,7 +118,8 @@ func readWhole(ctx context.Context, pool *postgres.Pool, m Manifest) error {
 			return err
 		}
 		for _, t := range m.Postgres.Tables {
-			if _, err := tx.Conn().PgConn().CopyTo(ctx, io.Discard, "COPY "+quoted(t.Name)+" ("+columns(t.Columns)+") TO STDOUT"); err != nil {
+			if _, err := tx.Conn().PgConn().CopyTo(ctx, io.Discard, "COPY "+quoted(t.Name)+" ("+columns(t.Columns)+
+				") TO STDOUT"); err != nil {
 				return fmt.Errorf("table %s: %w", t.Name, err)
 			}
 		}
@@ -137,7 +142,8 @@ func settle(ctx context.Context, q *store.Queries, m Manifest) error {
 // prepareTables returns the tables, whose triggers are off: what they note was noted when the rows
 // were written.
 func prepareTables(ctx context.Context, tx pgx.Tx) ([]string, error) {
-	rows, err := tx.Query(ctx, "SELECT relname::text FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY 1")
+	rows, err := tx.Query(ctx,
+		"SELECT relname::text FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY 1")
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,8 @@ func committed(ctx context.Context, pool *postgres.Pool, number int32, cl *kgo.C
 		for _, o := range found {
 			if o.At >= 0 {
 				all = append(all, Offset{
-					Group: g.ConsumerGroup, Topic: g.Topic, TopicID: id, Partition: o.Partition, At: o.At, LeaderEpoch: o.LeaderEpoch, Metadata: o.Metadata,
+					Group: g.ConsumerGroup, Topic: g.Topic, TopicID: id, Partition: o.Partition, At: o.At,
+					LeaderEpoch: o.LeaderEpoch, Metadata: o.Metadata,
 				})
 			}
 		}

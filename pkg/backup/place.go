@@ -172,7 +172,8 @@ func (b bucketPlace) create(ctx context.Context, name string, write func(io.Writ
 	r, w := io.Pipe()
 	c := count(w)
 	go func() { _ = w.CloseWithError(write(c)) }() // never fails
-	_, err := b.client.PutObject(ctx, b.at.Bucket, b.at.Prefix+name, r, -1, minio.PutObjectOptions{PartSize: partSize, NumThreads: 1})
+	_, err := b.client.PutObject(ctx, b.at.Bucket, b.at.Prefix+name, r, -1,
+		minio.PutObjectOptions{PartSize: partSize, NumThreads: 1})
 	_ = r.CloseWithError(err) // never fails
 	if err != nil {
 		return Object{}, fmt.Errorf("write %s: %w", name, err)

@@ -45,10 +45,12 @@ func (a *Divergence) String() string {
 	}
 	switch a.Older {
 	case "clickhouse":
-		return clickhouse + " is of " + state + " and Postgres of " + form(a.Postgres) + ": " + clickhouse + " was restored to an older state. " +
+		return clickhouse + " is of " + state + " and Postgres of " + form(a.Postgres) + ": " + clickhouse +
+			" was restored to an older state. " +
 			"Stop the consumers, run `lodestone restore align`, which lets them store from Kafka what it lacks, and start them"
 	case "postgres":
-		return "Postgres is of " + form(a.Postgres) + " and " + clickhouse + " of " + state + ": Postgres was restored to an older state. " +
+		return "Postgres is of " + form(a.Postgres) + " and " + clickhouse + " of " + state +
+			": Postgres was restored to an older state. " +
 			"Links and submissions of the time between are lost, unless you restore a newer state. If there is none, stop the consumers, run `lodestone restore align`, " +
 			"start them, and run `lodestone recount`"
 	default:
@@ -82,7 +84,8 @@ func postgresBeat(ctx context.Context, pool *postgres.Pool, number int32) (b gen
 func shardBeats(ctx context.Context, conn driver.Conn) (all []shardBeat, err error) {
 	err = clickhouse.EachShard(conn, func(shard driver.Conn) error {
 		var b shardBeat
-		err := shard.QueryRow(ctx, "SELECT (SELECT id FROM lodestone.shard), argMax(installation, number), max(number), max(beat_at) FROM lodestone.pulse").
+		err := shard.QueryRow(ctx,
+			"SELECT (SELECT id FROM lodestone.shard), argMax(installation, number), max(number), max(beat_at) FROM lodestone.pulse").
 			Scan(&b.shard, &b.installation, &b.number, &b.at)
 		all = append(all, b)
 		return err
@@ -184,7 +187,8 @@ func align(ctx context.Context, pool *postgres.Pool, number int32, conn driver.C
 	for _, is := range shards {
 		next = max(next, is.number)
 	}
-	set, err := store.New(pool.Unscoped()).SetStorePulse(ctx, store.SetStorePulseParams{Number: int64(next) + 1, Copy: number})
+	set, err := store.New(pool.Unscoped()).SetStorePulse(ctx,
+		store.SetStorePulseParams{Number: int64(next) + 1, Copy: number})
 	if err != nil {
 		return fmt.Errorf("set the pulse of Postgres: %w", err)
 	}
@@ -194,7 +198,8 @@ func align(ctx context.Context, pool *postgres.Pool, number int32, conn driver.C
 // setShards writes a number to the shards, and records in Postgres that they have one.
 func setShards(ctx context.Context, pool *postgres.Pool, number int32, conn driver.Conn, b generation) error {
 	err := clickhouse.EachShard(conn, func(shard driver.Conn) error {
-		return shard.Exec(ctx, "INSERT INTO lodestone.pulse SETTINGS async_insert = 0 SELECT ?, ?, ?", b.installation, b.number, b.at.UTC())
+		return shard.Exec(ctx, "INSERT INTO lodestone.pulse SETTINGS async_insert = 0 SELECT ?, ?, ?",
+			b.installation, b.number, b.at.UTC())
 	})
 	if err != nil {
 		return fmt.Errorf("set the pulse of ClickHouse: %w", err)
@@ -208,7 +213,8 @@ func setShards(ctx context.Context, pool *postgres.Pool, number int32, conn driv
 		ids[i] = int32(is.shard)
 	}
 	slices.Sort(ids)
-	if err := store.New(pool.Unscoped()).RecordPulseShards(ctx, store.RecordPulseShardsParams{Shards: ids, Copy: number}); err != nil {
+	if err := store.New(pool.Unscoped()).RecordPulseShards(ctx, store.RecordPulseShardsParams{Shards: ids,
+		Copy: number}); err != nil {
 		return fmt.Errorf("record which shards have a pulse: %w", err)
 	}
 	return nil
@@ -241,7 +247,8 @@ type Pulse struct {
 // NewPulse returns the service.
 func NewPulse(d PulseDeps) *Pulse {
 	p := &Pulse{deps: d, apart: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "lodestone_stores_apart", Help: "1 if a store was restored to an older state than the other, or is of another installation (older=none); see lodestone restore align.",
+		Name: "lodestone_stores_apart",
+		Help: "1 if a store was restored to an older state than the other, or is of another installation (older=none); see lodestone restore align.",
 	}, []string{"older"})}
 	d.Registerer.MustRegister(p.apart)
 	p.show(nil)

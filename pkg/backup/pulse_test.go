@@ -31,7 +31,8 @@ func TestPulseOfShards(t *testing.T) {
 		}))
 		require.Eventually(t, func() bool {
 			var recorded bool
-			require.NoError(t, s.Postgres.Unscoped().QueryRow(t.Context(), "SELECT shards = '{1,2}' FROM store_pulse").Scan(&recorded))
+			require.NoError(t, s.Postgres.Unscoped().QueryRow(t.Context(),
+				"SELECT shards = '{1,2}' FROM store_pulse").Scan(&recorded))
 			return recorded
 		}, enginetest.Timeout, interval)
 		stop()
@@ -41,11 +42,13 @@ func TestPulseOfShards(t *testing.T) {
 	forget := func(shard int, rows string) {
 		t.Helper()
 		conn := shards.Conn(t, shard)
-		require.NoError(t, conn.Exec(t.Context(), "ALTER TABLE lodestone.pulse DELETE WHERE "+rows+" SETTINGS mutations_sync = 2"))
+		require.NoError(t, conn.Exec(t.Context(), "ALTER TABLE lodestone.pulse DELETE WHERE "+rows+
+			" SETTINGS mutations_sync = 2"))
 	}
 	align := func() {
 		t.Helper()
-		_, err := backup.Align(t.Context(), backup.Deps{Postgres: s.Postgres, ClickHouse: s.ClickHouse, Kafka: s.Kafka, Log: enginetest.Runtime().Log})
+		_, err := backup.Align(t.Context(), backup.Deps{Postgres: s.Postgres, ClickHouse: s.ClickHouse, Kafka: s.Kafka,
+			Log: enginetest.Runtime().Log})
 		require.NoError(t, err)
 		require.Nil(t, apart(t, s))
 	}

@@ -45,7 +45,8 @@ func (b *Backups) Restore(ctx context.Context, m Manifest) (r Rewind, err error)
 	if err := b.deps.keepOneCopy(ctx, m); err != nil {
 		return r, fmt.Errorf("take the other copies of the events off the record: %w", err)
 	}
-	b.deps.Progress(fmt.Sprintf("Postgres: %d tables, as of %s", len(m.Postgres.Tables), m.PostgresAt.Format("2006-01-02 15:04:05 MST")))
+	b.deps.Progress(fmt.Sprintf("Postgres: %d tables, as of %s", len(m.Postgres.Tables),
+		m.PostgresAt.Format("2006-01-02 15:04:05 MST")))
 	for _, g := range m.Gone {
 		b.deps.Progress(g.String())
 	}
@@ -60,7 +61,8 @@ func (d Deps) keepOneCopy(ctx context.Context, m Manifest) error {
 	of := clickhouse.CopyOf(m.ClickHouse[0].ID)
 	known, err := q.HasCopy(ctx, kept)
 	if err == nil && !known {
-		err = config.Invalid("--clickhouse-copy", fmt.Sprintf("is %d, and the backup has no such copy", kept), fmt.Sprintf("give %d, of which the backup is, and empty engines again", of))
+		err = config.Invalid("--clickhouse-copy", fmt.Sprintf("is %d, and the backup has no such copy", kept),
+			fmt.Sprintf("give %d, of which the backup is, and empty engines again", of))
 	}
 	if err != nil {
 		return err
@@ -79,7 +81,8 @@ func damage(m Manifest, wrong []string) error {
 	if n := len(wrong) - len(listed); n > 0 {
 		more = fmt.Sprintf("; and %d more: lodestone backup check", n)
 	}
-	return fmt.Errorf("%w, and nothing was loaded: give another one as --backup than %s: %s%s", ErrDamaged, m.Name, strings.Join(listed, "; "), more)
+	return fmt.Errorf("%w, and nothing was loaded: give another one as --backup than %s: %s%s", ErrDamaged, m.Name,
+		strings.Join(listed, "; "), more)
 }
 
 // serversFor returns the servers that the shards of a backup are restored to, in their order.
@@ -156,7 +159,8 @@ func (b *Backups) restoreFiles(ctx context.Context, backup string, files []File)
 	restored := 0
 	for _, f := range files {
 		name := to.At.Prefix + f.ID.String()
-		if info, err := to.Client.StatObject(ctx, to.At.Bucket, name, minio.StatObjectOptions{}); err == nil && info.Size == f.Bytes {
+		if info, err := to.Client.StatObject(ctx, to.At.Bucket, name, minio.StatObjectOptions{}); err == nil &&
+			info.Size == f.Bytes {
 			continue
 		}
 		r, err := b.place.open(ctx, fileName(backup, f.ID))
@@ -166,7 +170,8 @@ func (b *Backups) restoreFiles(ctx context.Context, backup string, files []File)
 		if err != nil {
 			return fmt.Errorf("restore file %s: %w", f.ID, err)
 		}
-		_, err = to.Client.PutObject(ctx, to.At.Bucket, name, io.Reader(r), f.Bytes, minio.PutObjectOptions{ContentType: "application/pdf", PartSize: partSize, NumThreads: 1})
+		_, err = to.Client.PutObject(ctx, to.At.Bucket, name, io.Reader(r), f.Bytes,
+			minio.PutObjectOptions{ContentType: "application/pdf", PartSize: partSize, NumThreads: 1})
 		if err := errors.Join(err, r.Close()); err != nil {
 			return fmt.Errorf("restore file %s: %w", f.ID, err)
 		}

@@ -31,7 +31,8 @@ func (c Config) Validate() error {
 		errs = append(errs, config.Invalid("--s3-endpoint", "cannot be used", "write https://host:port"))
 	}
 	if (c.AccessKey == "") != (c.SecretKey == "") {
-		errs = append(errs, config.Invalid("--s3-secret-key", "and --s3-access-key are not both given", "give both or neither"))
+		errs = append(errs, config.Invalid("--s3-secret-key",
+			"and --s3-access-key are not both given", "give both or neither"))
 	}
 	return errors.Join(errs...)
 }
@@ -49,7 +50,8 @@ const maxRetries = 3
 
 // Open returns a client of the store. It does not connect.
 func (c Config) Open() (*minio.Client, error) {
-	keys := credentials.NewChainCredentials([]credentials.Provider{&credentials.EnvAWS{}, &credentials.IAM{Client: http.DefaultClient}})
+	keys := credentials.NewChainCredentials([]credentials.Provider{&credentials.EnvAWS{},
+		&credentials.IAM{Client: http.DefaultClient}})
 	if c.AccessKey != "" {
 		keys = credentials.NewStaticV4(c.AccessKey, c.SecretKey, "")
 	}

@@ -96,7 +96,8 @@ func (b bucketFolder) Address(name string) string { return "s3://" + b.at.Bucket
 
 // Write implements Folder.
 func (b bucketFolder) Write(ctx context.Context, name string, text []byte) error {
-	_, err := b.client.PutObject(ctx, b.at.Bucket, b.key(name), bytes.NewReader(text), int64(len(text)), minio.PutObjectOptions{ContentType: "application/json"})
+	_, err := b.client.PutObject(ctx, b.at.Bucket, b.key(name), bytes.NewReader(text), int64(len(text)),
+		minio.PutObjectOptions{ContentType: "application/json"})
 	if err != nil {
 		return fmt.Errorf("write %s: %w", b.Address(name), err)
 	}

@@ -87,7 +87,8 @@ func TestClassifyAgreesWithThePatterns(t *testing.T) {
 			continue // plain literals are all alike, and trying every pattern is slow
 		}
 		tree := strings.NewReplacer(`\/`, "/", `\.`, ".", `\(`, "(", `\)`, ")", "^", "", "$", "").Replace(text)
-		agents = append(agents, tree, "Mozilla/5.0 (compatible; "+tree+"1.0) Safari", strings.ToUpper(tree), tree[:len(tree)-1])
+		agents = append(agents, tree, "Mozilla/5.0 (compatible; "+tree+"1.0) Safari",
+			strings.ToUpper(tree), tree[:len(tree)-1])
 	}
 	require.Len(t, c.patterns, len(all))
 	for _, agent := range agents {
@@ -117,7 +118,8 @@ func TestManyUserAgents(t *testing.T) {
 	for range 2 {
 		for i := range 3000 {
 			require.Empty(t, c.Classify(Request{UserAgent: fmt.Appendf(nil, "%s Version/%d", chrome, i)}))
-			require.NotEmpty(t, c.Classify(Request{UserAgent: fmt.Appendf(nil, "Mozilla/5.0 (compatible; Googlebot/%d.1; +http://www.google.com/bot.html)", i)}))
+			require.NotEmpty(t, c.Classify(Request{UserAgent: fmt.Appendf(nil,
+				"Mozilla/5.0 (compatible; Googlebot/%d.1; +http://www.google.com/bot.html)", i)}))
 		}
 	}
 }
@@ -135,7 +137,8 @@ func TestRulesGiveTheSameAnswerAgain(t *testing.T) {
 	for range 3 {
 		require.Empty(t, r.Classify(Request{UserAgent: []byte(chrome)}))
 		require.Equal(t, "head", r.Classify(Request{UserAgent: []byte(chrome), Head: true}))
-		require.Equal(t, "mail-scanner:GoogleImageProxy", r.Classify(Request{UserAgent: []byte("via ggpht.com GoogleImageProxy"), Head: true}))
+		require.Equal(t, "mail-scanner:GoogleImageProxy",
+			r.Classify(Request{UserAgent: []byte("via ggpht.com GoogleImageProxy"), Head: true}))
 	}
 }
 

@@ -156,7 +156,8 @@ func patternOf(pattern, tags string) (string, bool) {
 // or to check them. Of the other kinds a name in such a user agent is that of the app in which a
 // person reads.
 func visits(tags string) bool {
-	return hasTag(tags, "monitoring") || hasTag(tags, "advertising") || hasTag(tags, "scanner") || hasTag(tags, "browser-automation")
+	return hasTag(tags, "monitoring") || hasTag(tags, "advertising") || hasTag(tags, "scanner") ||
+		hasTag(tags, "browser-automation")
 }
 
 func hasTag(tags, tag string) bool {

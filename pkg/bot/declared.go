@@ -128,7 +128,8 @@ func isPreview(before []byte) bool {
 
 // isFetcher leaves out libraries with which servers send events, and Firefox on Android.
 func isFetcher(before []byte) bool {
-	return !endsWith(before, "mozac", "node-", "node", "make-", "minipass-", "cross-", "undici-", "whatwg-", "isomorphic-", "react-native-")
+	return !endsWith(before, "mozac", "node-", "node", "make-", "minipass-", "cross-", "undici-", "whatwg-",
+		"isomorphic-", "react-native-")
 }
 
 func endsWith(text []byte, ends ...string) bool {

@@ -50,7 +50,8 @@ func TestPeople(t *testing.T) {
 		"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Asana/2.1.0 " + electron,
 		"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) WhatsApp/2.2017.6 " + electron,
 		"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Rocket.Chat/3.8.16 " + electron,
-		"Mozilla/5.0 (Windows NT 10.0.18362) AppleWebKit/537.36 (KHTML, like Gecko) Slack/4.4.2 " + electron + " WindowsStore/10.0 Sonic Slack_SSB/4.4.2",
+		"Mozilla/5.0 (Windows NT 10.0.18362) AppleWebKit/537.36 (KHTML, like Gecko) Slack/4.4.2 " + electron +
+			" WindowsStore/10.0 Sonic Slack_SSB/4.4.2",
 		// Banks, televisions, browsers ahead of their release, players, and libraries with which servers
 		// send events.
 		"Mozilla/5.0 (Windows NT 6.1; WOW64; Trident/7.0; Banca Caboto s.p.a.; rv:11.0) like Gecko",
@@ -88,9 +89,10 @@ func TestSelfDeclared(t *testing.T) {
 		"Quux/3.1 (+https://quux.example/about)":            "page",
 		"Mozilla/5.0 (compatible; Quux; +http://quux.test)": "page",
 		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessEdg/140.0 Safari/537.36": "headless browser",
-		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Cypress/13.3 " + electron:        "headless browser",
-		"Mozilla/5.0 (Linux; Android 4.1; Nexus) AppleWebKit/537 (KHTML, like Gecko) google-speakr Safari/537":   "preview",
-		"Mozilla/5.0 (compatible; Bluesky Cardyb/1.1; mailto:support@bsky.app)":                                  "preview",
+		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Cypress/13.3 " +
+			electron: "headless browser",
+		"Mozilla/5.0 (Linux; Android 4.1; Nexus) AppleWebKit/537 (KHTML, like Gecko) google-speakr Safari/537": "preview",
+		"Mozilla/5.0 (compatible; Bluesky Cardyb/1.1; mailto:support@bsky.app)":                                "preview",
 		"Rocket.Chat/6.5":       "preview",
 		"Nextcloud Server Quux": "preview",
 		"Mozilla/5.0 (X11; Linux x86_64) Chrome/109.0 Safari/537.36 CloudflareObservatory/1.0": "monitor",

@@ -41,11 +41,15 @@ func TestRules(t *testing.T) {
 		"another purpose":     {Request{UserAgent: person, SecPurpose: header("payment")}, ""},
 		"word within another": {Request{UserAgent: person, Purpose: header("prefetched")}, ""},
 
-		"Gmail":     {Request{UserAgent: header("Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)")}, "mail-scanner:GoogleImageProxy"},
-		"Yahoo":     {Request{UserAgent: header("YahooMailProxy; https://help.yahoo.com/kb/yahoo-mail-proxy-SLN28749.html")}, "mail-scanner:YahooMailProxy"},
+		"Gmail": {Request{UserAgent: header(
+			"Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)")},
+			"mail-scanner:GoogleImageProxy"},
+		"Yahoo": {Request{UserAgent: header("YahooMailProxy; https://help.yahoo.com/kb/yahoo-mail-proxy-SLN28749.html")},
+			"mail-scanner:YahooMailProxy"},
 		"Barracuda": {Request{UserAgent: header("Barracuda Sentinel (EE)")}, "mail-scanner:Barracuda"},
-		"Office":    {Request{UserAgent: header("Microsoft Office Existence Discovery"), Head: true}, "mail-scanner:Microsoft Office"},
-		"Outlook":   {Request{UserAgent: header("Mozilla/4.0 (compatible; ms-office; MSOffice 16)")}, ""},
+		"Office": {Request{UserAgent: header("Microsoft Office Existence Discovery"), Head: true},
+			"mail-scanner:Microsoft Office"},
+		"Outlook": {Request{UserAgent: header("Mozilla/4.0 (compatible; ms-office; MSOffice 16)")}, ""},
 	} {
 		require.Equal(t, c.want, r.Classify(c.request), name)
 	}
@@ -62,7 +66,9 @@ func TestRulesAreShortAndBounded(t *testing.T) {
 
 func TestRulesAllocateNothing(t *testing.T) {
 	r := rules(t)
-	for _, agent := range []string{chrome, "Mozilla/5.0 (Linux; Android 12; CUBOT_NOTE 20) Chrome/131.0 CamScanner/4.5 MozacFetch/4", "Quux/1.0 (+https://quux.example/bots)"} {
+	for _, agent := range []string{chrome,
+		"Mozilla/5.0 (Linux; Android 12; CUBOT_NOTE 20) Chrome/131.0 CamScanner/4.5 MozacFetch/4",
+		"Quux/1.0 (+https://quux.example/bots)"} {
 		q := Request{UserAgent: []byte(agent), SecPurpose: []byte("prefetch")}
 		require.Zero(t, testing.AllocsPerRun(100, func() { r.Classify(q) }))
 	}

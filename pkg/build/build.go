@@ -23,7 +23,8 @@ var version, commit, date string
 // Current returns the build of this program: what the linker was given, else what the compiler
 // recorded of the checkout.
 func Current() Info {
-	i := Info{Version: strings.TrimPrefix(version, "v"), Commit: commit, Date: date, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	i := Info{Version: strings.TrimPrefix(version, "v"), Commit: commit, Date: date, Go: runtime.Version(),
+		Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	recorded, ok := debug.ReadBuildInfo()
 	if ok {
 		for _, s := range recorded.Settings {

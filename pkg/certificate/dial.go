@@ -141,7 +141,8 @@ func explanation(err error, address, trust string) string {
 		return fmt.Sprintf("the certificate of %s is not valid now (%v): renew it, or correct the clock", address, invalid)
 	}
 	// The alerts of package tls have no exported type.
-	if remote, ok := errors.AsType[*net.OpError](err); ok && remote.Op == "remote error" && strings.HasSuffix(remote.Err.Error(), "certificate required") {
+	if remote, ok := errors.AsType[*net.OpError](err); ok && remote.Op == "remote error" &&
+		strings.HasSuffix(remote.Err.Error(), "certificate required") {
 		return fmt.Sprintf("%s asks for a client certificate (%v), and Lodestone has none: let the server take connections without one", address, remote.Err)
 	}
 	return ""

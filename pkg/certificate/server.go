@@ -69,10 +69,12 @@ func firstName(file string) (string, error) {
 func (s Server) Validate(prefix string) error {
 	errs := []error{validatePair(prefix, s.Cert, s.Key)}
 	if _, err := roots(s.ClientCA); err != nil {
-		errs = append(errs, config.Invalid("--"+prefix+"tls-client-ca", "cannot be used: "+err.Error(), "name a readable file with certificates in PEM"))
+		errs = append(errs, config.Invalid("--"+prefix+"tls-client-ca", "cannot be used: "+err.Error(),
+			"name a readable file with certificates in PEM"))
 	}
 	if s.ClientCA != "" && !s.Enabled() {
-		errs = append(errs, config.Invalid("--"+prefix+"tls-client-ca", "is given without --"+prefix+"tls-cert", "give the listener's certificate as well: without TLS, clients have no certificates"))
+		errs = append(errs, config.Invalid("--"+prefix+"tls-client-ca", "is given without --"+prefix+"tls-cert",
+			"give the listener's certificate as well: without TLS, clients have no certificates"))
 	}
 	return errors.Join(errs...)
 }
@@ -102,7 +104,8 @@ func validatePair(prefix, cert, key string) error {
 		return nil
 	}
 	if _, err := tls.LoadX509KeyPair(cert, key); err != nil {
-		return config.Invalid("--"+prefix+"tls-cert", "cannot be used: "+err.Error(), "name readable files with a certificate and its key in PEM")
+		return config.Invalid("--"+prefix+"tls-cert", "cannot be used: "+err.Error(),
+			"name readable files with a certificate and its key in PEM")
 	}
 	return nil
 }
@@ -135,7 +138,8 @@ type Listener struct {
 
 var (
 	expiryMetric = prometheus.NewDesc("lodestone_tls_certificate_expiry_timestamp_seconds",
-		"When the certificate that a listener serves expires, or the first of those that it is signed with.", []string{"listener"}, nil)
+		"When the certificate that a listener serves expires, or the first of those that it is signed with.",
+		[]string{"listener"}, nil)
 	unusableMetric = prometheus.NewDesc("lodestone_tls_files_unusable",
 		"1 while the files of a listener's certificate changed and cannot be used: what was read before is served. See the log.", []string{"listener"}, nil)
 )
@@ -160,9 +164,10 @@ func (s Server) Open(d Deps) (*Listener, error) {
 
 // TLS returns the setting of the listener.
 func (l *Listener) TLS() *tls.Config {
-	return &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: l.deps.Protocols, GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
-		return l.look(), nil
-	}}
+	return &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: l.deps.Protocols,
+		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+			return l.look(), nil
+		}}
 }
 
 // look returns the setting for a handshake.
@@ -177,7 +182,8 @@ func (l *Listener) look() *tls.Config {
 	err := l.load()
 	l.unusable = err != nil
 	if err != nil {
-		l.deps.Log.Error("the files of a certificate changed and cannot be used: what was read before is served", "server", l.deps.Name, "error", err,
+		l.deps.Log.Error("the files of a certificate changed and cannot be used: what was read before is served",
+			"server", l.deps.Name, "error", err,
 			"remedy", "write a certificate and its key in PEM, which belong together")
 	} else {
 		l.deps.Log.Info("a certificate was replaced", "server", l.deps.Name, "expires_at", l.expires)
@@ -205,7 +211,8 @@ func (l *Listener) load() error {
 			expires = signer.NotAfter
 		}
 	}
-	settings := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: l.deps.Protocols, Certificates: []tls.Certificate{pair}}
+	settings := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: l.deps.Protocols,
+		Certificates: []tls.Certificate{pair}}
 	if clients != nil {
 		settings.ClientCAs, settings.ClientAuth = clients, tls.RequireAndVerifyClientCert
 		if l.deps.Optional {

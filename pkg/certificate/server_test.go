@@ -33,9 +33,10 @@ func served(t *testing.T, files certificate.Server, d certificate.Deps) (address
 	require.NoError(t, err)
 	listener, err := tls.Listen("tcp", "127.0.0.1:0", l.TLS())
 	require.NoError(t, err)
-	server := &http.Server{ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, 0), Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = fmt.Fprint(w, len(r.TLS.VerifiedChains))
-	})}
+	server := &http.Server{ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, 0),
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = fmt.Fprint(w, len(r.TLS.VerifiedChains))
+		})}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -90,7 +91,8 @@ func TestACertificateIsReplacedWhileItIsServed(t *testing.T) {
 	put(first.Key, files.Key)
 	var log bytes.Buffer
 	registry := prometheus.NewRegistry()
-	address := served(t, files, certificate.Deps{Name: "test", Log: slog.New(slog.NewTextHandler(&log, nil)), Registerer: registry})
+	address := served(t, files,
+		certificate.Deps{Name: "test", Log: slog.New(slog.NewTextHandler(&log, nil)), Registerer: registry})
 	metrics := func() (unusable float64, expires time.Time) {
 		all, err := registry.Gather()
 		require.NoError(t, err)
@@ -171,9 +173,11 @@ func TestWhatIsWrongWithACertificate(t *testing.T) {
 	_, err := ask(t, good, nil)
 	require.NoError(t, err)
 	for address, says := range map[string]string{
-		serve(strangers.Issue("server")):                                           "which is not trusted: name a file with that authority's certificate in the environment variable SSL_CERT_FILE",
-		serve(a.IssueFor("other", time.Now().Add(time.Hour), "other.example.com")): "use a name of the certificate in the address",
-		serve(a.IssueFor("old", time.Now().Add(-time.Minute))):                     "is not valid now",
+		serve(strangers.Issue(
+			"server")): "which is not trusted: name a file with that authority's certificate in the environment variable SSL_CERT_FILE",
+		serve(a.IssueFor("other", time.Now().Add(time.Hour),
+			"other.example.com")): "use a name of the certificate in the address",
+		serve(a.IssueFor("old", time.Now().Add(-time.Minute))): "is not valid now",
 	} {
 		_, err := ask(t, address, nil)
 		require.ErrorContains(t, err, says)
@@ -218,8 +222,9 @@ func TestSettingsOfCertificates(t *testing.T) {
 func TestStrictTransport(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]string{
-		"https://links.example.com": "max-age=31536000", "https://links.example.com:8443/x": "max-age=31536000", "http://links.example.com": "",
-		"https://localhost:8080": "", "https://127.0.0.1": "", "https://[::1]:8080": "", "": "",
+		"https://links.example.com": "max-age=31536000", "https://links.example.com:8443/x": "max-age=31536000",
+		"http://links.example.com": "",
+		"https://localhost:8080":   "", "https://127.0.0.1": "", "https://[::1]:8080": "", "": "",
 	} {
 		require.Equal(t, want, certificate.StrictTransport(url), url)
 	}

@@ -26,7 +26,8 @@ func examples() map[string]chart.Chart {
 	gap := chart.Gap()
 	hours := make([]string, 24)
 	for i := range hours {
-		hours[i] = []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16", "17", "18", "19", "20", "21", "22", "23"}[i]
+		hours[i] = []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16", "17",
+			"18", "19", "20", "21", "22", "23"}[i]
 	}
 	week := make([][]float64, 7)
 	for d := range week {
@@ -41,29 +42,40 @@ func examples() map[string]chart.Chart {
 			{Name: "Before", Kind: chart.Before, Values: []float64{2, 4, 4, 6, 7, 7, 10}},
 			{Name: "Finished", Metric: "finished", Kind: chart.Second, Values: []float64{1, 2, 3, 2, 6, 6, 10}},
 		}},
-		"line_rate": chart.Line{Title: "Read to the end by day", Labels: days, Format: chart.Share, Series: []chart.Series{{Name: "Finished", Metric: "finish_rate", Values: []float64{gap, 0.5, gap, gap, 0.25, 1, 0.466}}}},
+		"line_rate": chart.Line{Title: "Read to the end by day", Labels: days, Format: chart.Share,
+			Series: []chart.Series{{Name: "Finished", Metric: "finish_rate",
+				Values: []float64{gap, 0.5, gap, gap, 0.25, 1, 0.466}}}},
 		"line_marks": chart.Line{
-			Title: "Readers by day", Labels: days, Step: "day", First: "2026-11-01", Marks: []chart.Mark{{At: 0, Name: "Version 1"}, {At: 4, Name: "Version 2–3"}},
+			Title: "Readers by day", Labels: days, Step: "day", First: "2026-11-01",
+			Marks:  []chart.Mark{{At: 0, Name: "Version 1"}, {At: 4, Name: "Version 2–3"}},
 			Series: []chart.Series{{Name: "Readers", Metric: "readers", Values: []float64{3, 8, 5, 7, 9, 14, 11}}},
 		},
 		"line_empty": chart.Line{Title: "Readers by day"},
-		"bars": chart.Bars{Title: "Readers by source", Name: "Source", Metric: "readers", Words: "Readers", Items: []chart.Bar{
-			{Label: "newsletter", URL: "/dashboard/readers?utm_source=newsletter", Value: 1420, Before: 900}, {Label: "no source", Value: 37},
-			{Label: "a source whose name is longer than a phone is wide", Value: 0},
-		}},
+		"bars": chart.Bars{Title: "Readers by source", Name: "Source", Metric: "readers",
+			Words: "Readers", Items: []chart.Bar{
+				{Label: "newsletter", URL: "/dashboard/readers?utm_source=newsletter", Value: 1420, Before: 900},
+				{Label: "no source", Value: 37},
+				{Label: "a source whose name is longer than a phone is wide", Value: 0},
+			}},
 		"funnel": chart.Funnel{Title: "From the landing page to the end", Steps: []chart.Step{
 			{Name: "Landing page viewed", Metric: "link_views", Count: 400, Rate: gap, Before: 300},
 			{Name: "Form sent", Metric: "submissions", Count: 180, Rate: 0.45, Before: 200},
 			{Name: "Opened", URL: "/people?a=1&b=2", Count: 120, Rate: 0.667, Before: gap},
-			{Name: "Read to the end", Count: 0, Rate: 0, Before: gap}, {Name: "More than all", Count: 190, Rate: 1.5, Before: gap},
+			{Name: "Read to the end", Count: 0, Rate: 0, Before: gap},
+			{Name: "More than all", Count: 190, Rate: 1.5, Before: gap},
 		}},
-		"funnel_small": chart.Funnel{Title: "Small", Small: true, Steps: []chart.Step{{Count: 40}, {Count: 20}, {Count: 5}, {}}},
-		"pages": chart.Pages{Title: "How far readers get", Was: "Version 1", URL: func(int, bool) string { return "/people" }, Rows: []chart.PageRow{
-			{1, 40, 4, 3100}, {2, 36, 12, 12_400}, {3, 24, 2, 41_000}, {4, 22, 22, gap},
-		}, Before: []chart.PageRow{{1, 80, 40, 1000}, {2, 40, 20, 1000}, {3, 20, 20, 1000}}},
-		"strip": chart.Strip{Title: "A session", Pages: 12, Visits: []chart.Visit{{1, 0, 4000}, {2, 4500, 20_000}, {3, 30_000, 5000}, {7, 60_000, gap}, {2, 70_000, 9000}}},
-		"heat":  chart.Heat{Title: "When people read", Name: "Weekday", Metric: "page_views", Rows: []string{"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"}, Columns: hours, Values: week},
-		"heat_written": chart.Heat{Title: "Who returns", Name: "Week", Rows: []string{"5 Oct", "12 Oct"}, Columns: []string{"0", "1", "2"}, Written: true, Format: chart.Share,
+		"funnel_small": chart.Funnel{Title: "Small", Small: true,
+			Steps: []chart.Step{{Count: 40}, {Count: 20}, {Count: 5}, {}}},
+		"pages": chart.Pages{Title: "How far readers get", Was: "Version 1",
+			URL: func(int, bool) string { return "/people" }, Rows: []chart.PageRow{
+				{1, 40, 4, 3100}, {2, 36, 12, 12_400}, {3, 24, 2, 41_000}, {4, 22, 22, gap},
+			}, Before: []chart.PageRow{{1, 80, 40, 1000}, {2, 40, 20, 1000}, {3, 20, 20, 1000}}},
+		"strip": chart.Strip{Title: "A session", Pages: 12, Visits: []chart.Visit{{1, 0, 4000}, {2, 4500, 20_000},
+			{3, 30_000, 5000}, {7, 60_000, gap}, {2, 70_000, 9000}}},
+		"heat": chart.Heat{Title: "When people read", Name: "Weekday", Metric: "page_views",
+			Rows: []string{"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"}, Columns: hours, Values: week},
+		"heat_written": chart.Heat{Title: "Who returns", Name: "Week", Rows: []string{"5 Oct", "12 Oct"},
+			Columns: []string{"0", "1", "2"}, Written: true, Format: chart.Share,
 			Values: [][]float64{{1, 0.5, 0.21}, {1, 0.33, gap}}},
 		"spark": chart.Spark{Title: "Readers", Labels: days, Metric: "readers", Values: []float64{1, 2, 0, gap, 4, 3, 9}},
 	}
@@ -74,7 +86,8 @@ func TestFigures(t *testing.T) {
 	t.Parallel()
 	for name, c := range examples() {
 		file := filepath.Join("testdata", name+".html")
-		text := "<!doctype html><meta charset=utf-8><style>" + chart.CSS + "</style>\n" + strings.ReplaceAll(string(chart.Figure(c)), "><", ">\n<") + "\n"
+		text := "<!doctype html><meta charset=utf-8><style>" + chart.CSS + "</style>\n" +
+			strings.ReplaceAll(string(chart.Figure(c)), "><", ">\n<") + "\n"
 		if *update {
 			require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		}
@@ -108,7 +121,8 @@ func TestEveryChartHasItsTable(t *testing.T) {
 // A gap is a gap in the line, and an empty cell of the table.
 func TestGaps(t *testing.T) {
 	t.Parallel()
-	l := chart.Line{Title: "Gap", Labels: []string{"a", "b", "c", "d"}, Series: []chart.Series{{Name: "N", Metric: "readers", Values: []float64{1, chart.Gap(), 2, 4}}}}
+	l := chart.Line{Title: "Gap", Labels: []string{"a", "b", "c", "d"},
+		Series: []chart.Series{{Name: "N", Metric: "readers", Values: []float64{1, chart.Gap(), 2, 4}}}}
 	require.Contains(t, l.SVG(), `d="M0 142M2 100l1-84"`)
 	require.Contains(t, l.Table().HTML(), `<td data-metric=readers data-value="">–`)
 	require.Contains(t, l.Table().HTML(), `<td data-metric=readers data-value=2>2`)
@@ -126,9 +140,12 @@ func TestZeroBased(t *testing.T) {
 func TestFormats(t *testing.T) {
 	t.Parallel()
 	for want, got := range map[string]string{
-		"0": chart.Count(0), "999": chart.Count(999), "1,000": chart.Count(1000), "12,345,678": chart.Count(12_345_678), "−1,200": chart.Count(-1200), chart.None: chart.Count(chart.Gap()),
-		"0 %": chart.Share(0), "47 %": chart.Share(0.466), "0.4 %": chart.Share(0.004), "100 %": chart.Share(1), "120 %": chart.Share(1.2),
-		"840 ms": chart.Time(840), "4.2 s": chart.Time(4200), "10 s": chart.Time(9960), "1 min": chart.Time(59_600), "1 min 5 s": chart.Time(65_000), "2 h 3 min": chart.Time(7_380_000), "3 d": chart.Time(3 * 86_400_000),
+		"0": chart.Count(0), "999": chart.Count(999), "1,000": chart.Count(1000), "12,345,678": chart.Count(12_345_678),
+		"−1,200": chart.Count(-1200), chart.None: chart.Count(chart.Gap()),
+		"0 %": chart.Share(0), "47 %": chart.Share(0.466), "0.4 %": chart.Share(0.004),
+		"100 %": chart.Share(1), "120 %": chart.Share(1.2),
+		"840 ms": chart.Time(840), "4.2 s": chart.Time(4200), "10 s": chart.Time(9960), "1 min": chart.Time(59_600),
+		"1 min 5 s": chart.Time(65_000), "2 h 3 min": chart.Time(7_380_000), "3 d": chart.Time(3 * 86_400_000),
 	} {
 		require.Equal(t, want, got)
 	}
@@ -163,7 +180,8 @@ func read(t *testing.T, svg string) parsed {
 
 // Text of strangers is text: it adds no element and no attribute, in HTML and in XML.
 func FuzzText(f *testing.F) {
-	for _, seed := range []string{`"><script>alert(1)</script>`, "' onload='x", "<svg/onload=1>", "&amp;&lt;", "\x00\x1b\xff\ufffe", "]]>", "--><x>", "</title><b>", "</table>", "a\r\nb", strings.Repeat("ä", 80)} {
+	for _, seed := range []string{`"><script>alert(1)</script>`, "' onload='x", "<svg/onload=1>", "&amp;&lt;",
+		"\x00\x1b\xff\ufffe", "]]>", "--><x>", "</title><b>", "</table>", "a\r\nb", strings.Repeat("ä", 80)} {
 		f.Add(seed, 3.5)
 	}
 	f.Fuzz(func(t *testing.T, text string, v float64) {
@@ -171,19 +189,23 @@ func FuzzText(f *testing.F) {
 		url := "/people?q=" + text
 		for _, build := range []func(text, url string) chart.Chart{
 			func(text, _ string) chart.Chart {
-				return chart.Line{Title: text, Labels: []string{text, text}, Series: []chart.Series{{Name: text, Metric: text, Values: []float64{v, 1}}}}
+				return chart.Line{Title: text, Labels: []string{text, text},
+					Series: []chart.Series{{Name: text, Metric: text, Values: []float64{v, 1}}}}
 			},
 			func(text, url string) chart.Chart {
-				return chart.Bars{Title: text, Name: text, Metric: text, Words: text, Items: []chart.Bar{{Label: text, URL: url, Value: v}}}
+				return chart.Bars{Title: text, Name: text, Metric: text, Words: text,
+					Items: []chart.Bar{{Label: text, URL: url, Value: v}}}
 			},
 			func(text, url string) chart.Chart {
 				return chart.Funnel{Title: text, Steps: []chart.Step{{Name: text, Metric: text, URL: url, Count: v, Rate: v}}}
 			},
 			func(text, _ string) chart.Chart {
-				return chart.Heat{Title: text, Name: text, Metric: text, Rows: []string{text}, Columns: []string{text}, Values: [][]float64{{v}}, Written: true}
+				return chart.Heat{Title: text, Name: text, Metric: text, Rows: []string{text}, Columns: []string{text},
+					Values: [][]float64{{v}}, Written: true}
 			},
 			func(text, url string) chart.Chart {
-				return chart.Pages{Title: text, Was: text, Rows: []chart.PageRow{{1, v, v, v}, {2, 1, 1, 1}}, Before: []chart.PageRow{{1, 3, v, 1}}, URL: func(int, bool) string { return url }}
+				return chart.Pages{Title: text, Was: text, Rows: []chart.PageRow{{1, v, v, v}, {2, 1, 1, 1}},
+					Before: []chart.PageRow{{1, 3, v, 1}}, URL: func(int, bool) string { return url }}
 			},
 			func(text, _ string) chart.Chart {
 				return chart.Strip{Title: text, Pages: 3, Visits: []chart.Visit{{1, 0, v}, {3, max(v, 0), 5}}}

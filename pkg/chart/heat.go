@@ -80,8 +80,10 @@ func (h Heat) fields(d *drawing, row, highest float64) {
 	if len(shades) == 0 {
 		return
 	}
-	d.write(`<svg x="`, percent(heatGutter), `" y="`, number(heatHead), `" width="`, percent(1-heatGutter), `" height="`, number(row*float64(len(h.Rows))),
-		`" viewBox="-.05 -.5 `, strconv.Itoa(len(h.Columns)), ` `, strconv.Itoa(len(h.Rows)), `" preserveAspectRatio="none" stroke="`, accent, `" stroke-width=".9" stroke-dasharray=".9 .1">`)
+	d.write(`<svg x="`, percent(heatGutter), `" y="`, number(heatHead), `" width="`, percent(1-heatGutter), `" height="`,
+		number(row*float64(len(h.Rows))),
+		`" viewBox="-.05 -.5 `, strconv.Itoa(len(h.Columns)), ` `, strconv.Itoa(len(h.Rows)),
+		`" preserveAspectRatio="none" stroke="`, accent, `" stroke-width=".9" stroke-dasharray=".9 .1">`)
 	for _, s := range slices.Sorted(maps.Keys(shades)) {
 		d.write(`<path stroke-opacity="`, s, `" d="`, shades[s].String(), `"/>`)
 	}

@@ -95,7 +95,8 @@ func (l Line) steps() string {
 	for i, s := range l.Series {
 		kinds[i] = map[Kind]string{Now: "now", Before: "before", Second: "second"}[s.Kind]
 	}
-	text := ` data-step="` + escape(l.Step) + `" data-first="` + escape(l.First) + `" data-kinds="` + strings.Join(kinds, " ") + `"`
+	text := ` data-step="` + escape(l.Step) + `" data-first="` + escape(l.First) + `" data-kinds="` +
+		strings.Join(kinds, " ") + `"`
 	if l.Partial {
 		text += " data-partial=\"yes\""
 	}
@@ -190,7 +191,8 @@ func (l Line) names(d *drawing, s scale) {
 		}
 		if last >= 0 && one.Name != "" {
 			colour := map[Kind]string{Now: accent, Before: soft, Second: ink}[one.Kind]
-			labels = append(labels, label{one.Name + " " + l.Format.written(one.Values[last]), colour, s.y(one.Values[last]) + 4})
+			labels = append(labels, label{one.Name + " " + l.Format.written(one.Values[last]),
+				colour, s.y(one.Values[last]) + 4})
 		}
 	}
 	d.ends(labels)

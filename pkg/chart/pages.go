@@ -56,7 +56,8 @@ func (p Pages) SVG() string {
 		if data := area(middle, y, curveBottom); data != "" {
 			d.write(`<path d="`, data, `" fill="`, accent, `" fill-opacity=".1"/>`)
 		}
-		d.group(`fill="none" stroke="`+accent+`" stroke-width="2" stroke-linecap="round" stroke-linejoin="round"`, func() { d.stroke(path(middle, y), "") })
+		d.group(`fill="none" stroke="`+accent+`" stroke-width="2" stroke-linecap="round" stroke-linejoin="round"`,
+			func() { d.stroke(path(middle, y), "") })
 	})
 	d.values(s, Share)
 	p.heat(d, width)
@@ -118,7 +119,8 @@ func (p Pages) names(d *drawing, s scale, middle axis) {
 	}
 	shares := reached(p.Rows)
 	last := len(shares) - 1
-	stop := slices.MaxFunc(p.Rows[:max(last, 1)], func(a, b PageRow) int { return int(finite(a.Stopped) - finite(b.Stopped)) })
+	stop := slices.MaxFunc(p.Rows[:max(last, 1)],
+		func(a, b PageRow) int { return int(finite(a.Stopped) - finite(b.Stopped)) })
 	if stop.Stopped > 0 && last > 0 {
 		i := slices.IndexFunc(p.Rows, func(r PageRow) bool { return r.Page == stop.Page })
 		at := middle.share(i)
@@ -137,7 +139,8 @@ func (p Pages) names(d *drawing, s scale, middle axis) {
 
 // Table implements Chart.
 func (p Pages) Table() Table {
-	t := Table{Title: p.Title, Head: []string{p.Own.of("Page"), p.Own.of("Reached"), p.Own.of("Of all"), p.Own.of("Stopped"), p.Own.of("Median time")}}
+	t := Table{Title: p.Title, Head: []string{p.Own.of("Page"), p.Own.of("Reached"), p.Own.of("Of all"),
+		p.Own.of("Stopped"), p.Own.of("Median time")}}
 	all := base(p.Rows)
 	for _, r := range p.Rows {
 		row := []Cell{

@@ -40,7 +40,8 @@ func (c Spark) SVG() string {
 
 // Table implements Chart.
 func (c Spark) Table() Table {
-	return Line{Title: c.Title, Labels: c.Labels, Series: []Series{{Name: c.Title, Metric: c.Metric, Values: c.Values}}, Format: c.Format}.Table()
+	return Line{Title: c.Title, Labels: c.Labels, Series: []Series{{Name: c.Title, Metric: c.Metric, Values: c.Values}},
+		Format: c.Format}.Table()
 }
 
 // Proportion is a thin bar from 0 to 1, beside a number in a table. It says nothing that the number

@@ -93,7 +93,8 @@ func (s Strip) way(y func(int) float64, end float64) string {
 		if i == 0 {
 			command = "M"
 		}
-		b.WriteString(command + number(v.Start/end*stripWidth) + " " + number(y(v.Page)) + "H" + number(s.stop(i)/end*stripWidth))
+		b.WriteString(command + number(v.Start/end*stripWidth) + " " + number(y(v.Page)) + "H" +
+			number(s.stop(i)/end*stripWidth))
 	}
 	return b.String()
 }

@@ -28,16 +28,19 @@ type drawing struct {
 // The classes of pictures with text beside them. CSS has the space for it.
 const (
 	plain = ""
-	ends  = ` class="ends"`       // names of lines at the right
-	timed = ` class="ends timed"` // and times from left to right, the first and the last at the edges: scripts mark one in every picture
-	paged = ` class="paged"`      // page numbers at the left
-	stack = ` class="stack"`      // a row of the same height for each row of the table: scripts read them out
-	cells = ` class="heat"`       // a field for each number of the table: so are these
+	ends  = ` class="ends"` // names of lines at the right
+	// and times from left to right, the first and the last at the edges: scripts mark one in every
+	// picture
+	timed = ` class="ends timed"`
+	paged = ` class="paged"` // page numbers at the left
+	stack = ` class="stack"` // a row of the same height for each row of the table: scripts read them out
+	cells = ` class="heat"`  // a field for each number of the table: so are these
 )
 
 func draw(title, class string, height float64) *drawing {
 	d := &drawing{height: height}
-	d.write(`<svg xmlns="http://www.w3.org/2000/svg" role="img"`, class, ` width="100%" height="`, number(height), `"><title>`, escape(title), `</title>`)
+	d.write(`<svg xmlns="http://www.w3.org/2000/svg" role="img"`, class, ` width="100%" height="`, number(height),
+		`"><title>`, escape(title), `</title>`)
 	return d
 }
 
@@ -67,13 +70,15 @@ func (d *drawing) group(attributes string, fn func()) {
 // stretched writes what fn draws in coordinates from 0 to width and from 0 to height. They are
 // stretched to the picture.
 func (d *drawing) stretched(width, height float64, fn func()) {
-	d.write(`<svg width="100%" height="`, number(d.height), `" viewBox="0 0 `, number(width), ` `, number(height), `" preserveAspectRatio="none" overflow="visible">`)
+	d.write(`<svg width="100%" height="`, number(d.height), `" viewBox="0 0 `, number(width), ` `, number(height),
+		`" preserveAspectRatio="none" overflow="visible">`)
 	fn()
 	d.write("</svg>")
 }
 
 func (d *drawing) rect(x, y, width, height float64, attributes string) {
-	d.write(`<rect x="`, percent(x), `" y="`, number(y), `" width="`, percent(width), `" height="`, number(height), `"`, attribute(attributes), `/>`)
+	d.write(`<rect x="`, percent(x), `" y="`, number(y), `" width="`, percent(width), `" height="`, number(height), `"`,
+		attribute(attributes), `/>`)
 }
 
 func (d *drawing) rule(x1, y1, x2, y2 float64) {

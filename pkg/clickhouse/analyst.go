@@ -20,7 +20,8 @@ const AnalyticsDatabase = "analytics"
 
 // Views returns the names of the views of AnalyticsDatabase. Each has a column account_id.
 func Views() []string {
-	return []string{"events", "sessions", "link_views", "readers", "pages", "submissions", "lead_magnets", "generic_links", "access_links"}
+	return []string{"events", "sessions", "link_views", "readers", "pages", "submissions", "lead_magnets",
+		"generic_links", "access_links"}
 }
 
 // Analyst is a user who reads the views of one account.
@@ -36,10 +37,12 @@ var analystName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
 func (a Analyst) Validate() error {
 	var errs []error
 	if !analystName.MatchString(a.Name) || a.Name == "default" || a.Name == "lodestone" || a.Name == "analyst" {
-		errs = append(errs, config.Invalid("--name", "cannot be the name of such a user", "give small letters, digits and underscores, such as analyst_acme"))
+		errs = append(errs, config.Invalid("--name", "cannot be the name of such a user",
+			"give small letters, digits and underscores, such as analyst_acme"))
 	}
 	if a.Account == uuid.Nil {
-		errs = append(errs, config.Invalid("--account", "is missing", "give the account's id, as `lodestone account list` shows it"))
+		errs = append(errs, config.Invalid("--account", "is missing",
+			"give the account's id, as `lodestone account list` shows it"))
 	}
 	return errors.Join(errs...)
 }

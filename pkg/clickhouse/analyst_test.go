@@ -91,7 +91,8 @@ func shareAnalyticsOf(t *testing.T, i int) *analytics {
 		maps.Copy(files, moverFiles(t, &shared.accounts[ofMovers]))
 		both := shared.accounts[ofBoth]
 		files["users.d/both.xml"] = strings.ReplaceAll(both.user(t, "both"),
-			fmt.Sprintf("account_id = toUUID('%s')", both.mine), fmt.Sprintf("account_id IN ('%s', '%s')", both.mine, both.theirs))
+			fmt.Sprintf("account_id = toUUID('%s')", both.mine),
+			fmt.Sprintf("account_id IN ('%s', '%s')", both.mine, both.theirs))
 		return files
 	})
 	a := shared.accounts[i]
@@ -120,7 +121,8 @@ func (a *analytics) fill(server *engine.ClickHouse) {
 		"access_links (id, account_id, version) SELECT ?, ?, 1",
 		"submissions (id, account_id, version) SELECT ?, ?, 1",
 	} {
-		a.must(a.own, fmt.Sprintf("INSERT INTO lodestone.%s FROM (SELECT arrayJoin([toUUID('%s'), toUUID('%s')]) AS id)", strings.ReplaceAll(sql, "?", "id"), a.mine, a.theirs))
+		a.must(a.own, fmt.Sprintf("INSERT INTO lodestone.%s FROM (SELECT arrayJoin([toUUID('%s'), toUUID('%s')]) AS id)",
+			strings.ReplaceAll(sql, "?", "id"), a.mine, a.theirs))
 	}
 }
 
@@ -158,7 +160,8 @@ func TestAnalystOfAnAccountSeesNoOther(t *testing.T) {
 	a := shareAnalytics(t)
 	require.Equal(t, strings.Join(slices.Sorted(slices.Values(clickhouse.Views())), "\n"), a.must(a.scoped, "SHOW TABLES"))
 	for _, view := range clickhouse.Views() {
-		require.Equal(t, "2", a.must(a.all, fmt.Sprintf("SELECT count() FROM %s WHERE account_id IN ('%s', '%s')", view, a.mine, a.theirs)), view)
+		require.Equal(t, "2", a.must(a.all, fmt.Sprintf("SELECT count() FROM %s WHERE account_id IN ('%s', '%s')",
+			view, a.mine, a.theirs)), view)
 		for _, sql := range []string{
 			"SELECT DISTINCT account_id FROM %s",
 			"SELECT DISTINCT account_id FROM analytics.%s SETTINGS max_threads = 1",
@@ -176,20 +179,26 @@ func TestAnalystOfAnAccountSeesNoOther(t *testing.T) {
 		}
 		require.Equal(t, "0", a.must(a.scoped, fmt.Sprintf("SELECT count() FROM %s WHERE account_id = '%s'", view, a.theirs)))
 		// Not by an error that tells what was read either.
-		_, text := a.ask(a.scoped, fmt.Sprintf("SELECT throwIf(1, toString(account_id)), * FROM %s WHERE throwIf(account_id = '%s', 'found') = 0", view, a.theirs))
+		_, text := a.ask(a.scoped,
+			fmt.Sprintf("SELECT throwIf(1, toString(account_id)), * FROM %s WHERE throwIf(account_id = '%s', 'found') = 0", view,
+				a.theirs))
 		require.NotContains(t, text, "found", view)
 		for _, sql := range []string{
-			"SELECT * FROM merge('analytics', '^%s$')", "SELECT * FROM merge(REGEXP('.*'), '^%s$')", "SELECT * FROM loop(lodestone.%s)", "SELECT * FROM lodestone.%s", "SELECT * FROM viewIfPermitted(SELECT * FROM lodestone.%s ELSE null('a Int8'))",
+			"SELECT * FROM merge('analytics', '^%s$')", "SELECT * FROM merge(REGEXP('.*'), '^%s$')",
+			"SELECT * FROM loop(lodestone.%s)", "SELECT * FROM lodestone.%s",
+			"SELECT * FROM viewIfPermitted(SELECT * FROM lodestone.%s ELSE null('a Int8'))",
 		} {
 			_, text := a.ask(a.scoped, fmt.Sprintf(sql, view))
 			require.NotContains(t, text, a.theirs.String(), sql)
 		}
 	}
-	status, text := a.ask(a.scoped, "SELECT account_id FROM events SETTINGS additional_table_filters = {'analytics.events': '1'}")
+	status, text := a.ask(a.scoped,
+		"SELECT account_id FROM events SETTINGS additional_table_filters = {'analytics.events': '1'}")
 	require.True(t, refused(status, text, nil), text)
 	a.must(a.own, "CREATE OR REPLACE VIEW analytics.later DEFINER = CURRENT_USER SQL SECURITY DEFINER AS SELECT * FROM lodestone.events")
 	status, text = a.ask(a.scoped, "SELECT * FROM later")
-	require.True(t, refused(status, text, nil), "what a later release shows is not for scoped users until they are given it: %s", text)
+	require.True(t, refused(status, text, nil),
+		"what a later release shows is not for scoped users until they are given it: %s", text)
 }
 
 // As Grafana's plugin and programs in Go connect, with the settings that they send.
@@ -205,12 +214,14 @@ func TestAnalystByDriver(t *testing.T) {
 			host = a.native
 		}
 		conn, err := native.Open(&native.Options{
-			Addr: []string{host}, Protocol: protocol, Auth: native.Auth{Database: "analytics", Username: "analyst", Password: password},
+			Addr: []string{host}, Protocol: protocol, Auth: native.Auth{Database: "analytics",
+				Username: "analyst", Password: password},
 			Settings: native.Settings{"max_execution_time": 60},
 		})
 		require.NoError(t, err)
 		var rows uint64
-		require.NoError(t, conn.QueryRow(t.Context(), "SELECT count() FROM sessions WHERE account_id = ?", a.mine).Scan(&rows), protocol)
+		require.NoError(t, conn.QueryRow(t.Context(), "SELECT count() FROM sessions WHERE account_id = ?",
+			a.mine).Scan(&rows), protocol)
 		require.EqualValues(t, 1, rows)
 		require.Error(t, conn.Exec(t.Context(), "INSERT INTO analytics.events (page) VALUES (1)"))
 		require.NoError(t, conn.Close())
@@ -219,7 +230,8 @@ func TestAnalystByDriver(t *testing.T) {
 
 func TestNamesOfAnalysts(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"", "analyst", "lodestone", "default", "a b", "a><b", "Ä", "a-b", strings.Repeat("a", 64)} {
+	for _, name := range []string{"", "analyst", "lodestone", "default", "a b", "a><b", "Ä",
+		"a-b", strings.Repeat("a", 64)} {
 		_, err := clickhouse.Analyst{Name: name, Account: uuid.New(), Password: "x"}.File()
 		require.ErrorContains(t, err, "--name", name)
 	}

@@ -105,7 +105,8 @@ func CheckTables(ctx context.Context, server Config) error {
 }
 
 func checkTable(ctx context.Context, conn driver.Conn, table string) error {
-	rows, err := conn.Query(ctx, "CHECK TABLE "+table+" SETTINGS check_query_single_value_result = 0, max_execution_time = 0")
+	rows, err := conn.Query(ctx,
+		"CHECK TABLE "+table+" SETTINGS check_query_single_value_result = 0, max_execution_time = 0")
 	if err != nil {
 		return err
 	}
@@ -210,7 +211,8 @@ func runBackup(ctx context.Context, conn driver.Conn, command string) (size Back
 	}
 	for {
 		var status, reason string
-		err := conn.QueryRow(ctx, "SELECT status, error, num_files, total_size, compressed_size FROM system.backups WHERE id = ?", id).
+		err := conn.QueryRow(ctx,
+			"SELECT status, error, num_files, total_size, compressed_size FROM system.backups WHERE id = ?", id).
 			Scan(&status, &reason, &size.Files, &size.Bytes, &size.Compressed)
 		switch {
 		case ctx.Err() != nil:

@@ -68,10 +68,12 @@ func NewCanary(settings CanaryConfig, d CanaryDeps) (*Canary, error) {
 	if err != nil || u.Host == "" {
 		return nil, errors.New("make the SQL canary: the address of the SQL user cannot be parsed")
 	}
-	c := &Canary{config: settings, deps: d, client: &http.Client{Transport: certificate.HTTP(&http.Transport{DisableKeepAlives: true, Proxy: nil})}}
+	c := &Canary{config: settings, deps: d,
+		client: &http.Client{Transport: certificate.HTTP(&http.Transport{DisableKeepAlives: true, Proxy: nil})}}
 	c.address = (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/", RawQuery: u.RawQuery}).String()
 	c.answering = prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "lodestone_sql_answering", Help: "1 while queries of SQL users are answered, 0 if none has been for longer than any may wait.",
+		Name: "lodestone_sql_answering",
+		Help: "1 while queries of SQL users are answered, 0 if none has been for longer than any may wait.",
 	})
 	c.answered = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "lodestone_sql_last_answer_timestamp_seconds", Help: "When the last query of the SQL canary was answered.",

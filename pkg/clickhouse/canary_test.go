@@ -17,7 +17,8 @@ func TestCanaryNoticesThatSQLUsersAreNotAnswered(t *testing.T) {
 	a := newAnalytics(t, hurried)
 	a.queue(1)
 	metrics := prometheus.NewRegistry()
-	canary, err := clickhouse.NewCanary(clickhouse.CanaryConfig{URL: a.all, Interval: 10 * time.Millisecond, Wait: time.Second}, clickhouse.CanaryDeps{
+	canary, err := clickhouse.NewCanary(clickhouse.CanaryConfig{URL: a.all, Interval: 10 * time.Millisecond,
+		Wait: time.Second}, clickhouse.CanaryDeps{
 		Log: slog.New(slog.DiscardHandler), Registerer: metrics,
 	})
 	require.NoError(t, err)
@@ -33,14 +34,17 @@ func TestCanaryNoticesThatSQLUsersAreNotAnswered(t *testing.T) {
 		return false
 	}
 	// On a busy machine an answer may take longer than it has.
-	require.Eventually(t, func() bool { return canary.Ready(t.Context()) == nil && answering(1) }, testTimeout, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return canary.Ready(t.Context()) == nil && answering(1) },
+		testTimeout, 10*time.Millisecond)
 
 	held := a.hold(a.scoped, far)
-	require.Eventually(t, func() bool { err = canary.Ready(t.Context()); return err != nil && answering(0) }, testTimeout, 10*time.Millisecond)
+	require.Eventually(t, func() bool { err = canary.Ready(t.Context()); return err != nil && answering(0) },
+		testTimeout, 10*time.Millisecond)
 	require.ErrorContains(t, err, "SQL users have had no answer for")
 	require.NotContains(t, err.Error(), "analyst:", "no password")
 
 	a.must(a.own, "KILL QUERY WHERE user = 'analyst_acme' SYNC")
 	<-held
-	require.Eventually(t, func() bool { return canary.Ready(t.Context()) == nil && answering(1) }, testTimeout, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return canary.Ready(t.Context()) == nil && answering(1) },
+		testTimeout, 10*time.Millisecond)
 }

@@ -45,13 +45,17 @@ func (c Config) Options() (*native.Options, error) {
 	o, err := native.ParseDSN(c.URL)
 	if err != nil || len(o.Addr) == 0 || o.Protocol != native.Native {
 		// The cause may repeat the password, so it is left out.
-		return nil, config.Invalid("--clickhouse-url", "cannot be parsed", "write clickhouse://user:password@host:port/lodestone")
+		return nil, config.Invalid("--clickhouse-url", "cannot be parsed",
+			"write clickhouse://user:password@host:port/lodestone")
 	}
 	if o.Auth.Database != Database {
 		return nil, config.Invalid("--clickhouse-url", "names another database", "end it with /"+Database)
 	}
 	if d := secureDialer(o); d != nil {
-		o.DialContext = func(ctx context.Context, address string) (net.Conn, error) { return d.DialContext(ctx, "tcp", address) }
+		o.DialContext = func(ctx context.Context, address string) (net.Conn,
+			error) {
+			return d.DialContext(ctx, "tcp", address)
+		}
 	}
 	return o, nil
 }

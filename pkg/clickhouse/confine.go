@@ -56,7 +56,9 @@ func Unconfined(ctx context.Context, c Config) (yes bool, version string, err er
 	err = EachServer(conn, func(server native.Conn) error {
 		var known bool
 		var is string
-		if err := server.QueryRow(ctx, "SELECT formatQueryOrNull('CREATE DATABASE a PARALLEL WITH CREATE DATABASE b') IS NOT NULL, version()").Scan(&known, &is); err != nil {
+		if err := server.QueryRow(ctx,
+			"SELECT formatQueryOrNull('CREATE DATABASE a PARALLEL WITH CREATE DATABASE b') IS NOT NULL, version()").Scan(&known,
+			&is); err != nil {
 			return fmt.Errorf("ask ClickHouse for its version: %w", err)
 		}
 		if lacks := known && !Confines(is); lacks || !yes {

@@ -16,8 +16,10 @@ import (
 func TestVersionsThatConfineUsersWhoRead(t *testing.T) {
 	t.Parallel()
 	for version, want := range map[string]bool{
-		"26.7.2.1": false, "26.7.11.11": false, "26.7.11.12": true, "26.7.12.1": true, "ClickHouse server version 26.7.11.12 (official build).": true,
-		"26.3.33.108": false, "26.4.99.99": false, "26.6.9.18": false, "25.8.99.99": false, "26.8.7.15": false, "26.8.8.1": true, "26.9.1.1599": false, "26.10.1.1": true, "27.1.1.1": true,
+		"26.7.2.1": false, "26.7.11.11": false, "26.7.11.12": true, "26.7.12.1": true,
+		"ClickHouse server version 26.7.11.12 (official build).": true,
+		"26.3.33.108": false, "26.4.99.99": false, "26.6.9.18": false, "25.8.99.99": false, "26.8.7.15": false,
+		"26.8.8.1": true, "26.9.1.1599": false, "26.10.1.1": true, "27.1.1.1": true,
 		"": false, "26.9": false, "26.9.1.99999999999999999999": false,
 	} {
 		require.Equal(t, want, clickhouse.Confines(version), version)
@@ -42,7 +44,8 @@ func TestVersionsForUsersKnowTheirSettings(t *testing.T) {
 		return string(text)
 	}
 	named := regexp.MustCompile(`<([a-z][a-z0-9_]*)[>/]`)
-	for file, oldest := range map[string]string{read("deploy", "clickhouse", "users.d", "lodestone.xml"): "26.6", read("deploy", "dbt", "clickhouse-user.xml"): "26.7"} {
+	for file, oldest := range map[string]string{read("deploy", "clickhouse", "users.d", "lodestone.xml"): "26.6",
+		read("deploy", "dbt", "clickhouse-user.xml"): "26.7"} {
 		require.Contains(t, file, "those of ClickHouse 26.7")
 		var names []string
 		for _, name := range named.FindAllStringSubmatch(file, -1) {

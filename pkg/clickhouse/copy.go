@@ -74,11 +74,13 @@ func (c CopiesConfig) Copies(own Config) ([]Config, error) {
 		name, addresses, found := strings.Cut(strings.TrimSpace(text), "=")
 		number, err := strconv.ParseInt(name, 10, 32)
 		if !found || err != nil || number < 1 || number > maxCopy {
-			return nil, config.Invalid(copiesSetting, fmt.Sprintf("has %q, which is no copy", text), "write 2=host:port;host:port,3=host:port")
+			return nil, config.Invalid(copiesSetting, fmt.Sprintf("has %q, which is no copy", text),
+				"write 2=host:port;host:port,3=host:port")
 		}
 		other := Config{URL: own.URL, Copy: int32(number)}
 		if slices.ContainsFunc(all, func(c Config) bool { return c.Number() == other.Number() }) {
-			return nil, config.Invalid(copiesSetting, fmt.Sprintf("has copy %d twice, or it is that of the ClickHouse URL", number), "give each copy once")
+			return nil, config.Invalid(copiesSetting, fmt.Sprintf("has copy %d twice, or it is that of the ClickHouse URL",
+				number), "give each copy once")
 		}
 		first, more, _ := strings.Cut(addresses, ";")
 		server, err := other.at(strings.TrimSpace(first))

@@ -189,7 +189,8 @@ func openEverywhere(c Config, servers []Config, maxConns int) (native.Conn, erro
 	settings := c.ReadSettings()
 	maps.Copy(settings, o.Settings)
 	o.Settings = settings
-	verifier := ch.Options{User: o.Auth.Username, Password: o.Auth.Password, ClientName: "lodestone", DialTimeout: dialTimeout, ReadTimeout: dialTimeout}
+	verifier := ch.Options{User: o.Auth.Username, Password: o.Auth.Password, ClientName: "lodestone",
+		DialTimeout: dialTimeout, ReadTimeout: dialTimeout}
 	secure := secureDialer(o)
 	o.DialContext = func(ctx context.Context, address string) (net.Conn, error) {
 		return c.dialCluster(ctx, address, verifier, secure, len(servers))
@@ -204,7 +205,8 @@ const dialTimeout = 5 * time.Second
 
 // dialCluster connects to a server that reads exactly the shards of the topology: what it has for a
 // cluster is its own setting, with which answers could be smaller, or have rows twice.
-func (c Config) dialCluster(ctx context.Context, address string, o ch.Options, secure *certificate.Dialer, shards int) (net.Conn, error) {
+func (c Config) dialCluster(ctx context.Context, address string, o ch.Options, secure *certificate.Dialer,
+	shards int) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	var dialer ch.Dialer = &net.Dialer{}
@@ -238,8 +240,9 @@ func (c Config) checkCluster(ctx context.Context, o ch.Options, shards int) erro
 	var text proto.ColStr
 	var rows, different, servers proto.ColUInt64
 	err = conn.Do(ctx, ch.Query{
-		Body:   "SELECT toString(arraySort(groupArray(id))) AS ids, count() AS n, uniqExact(id) AS different, toUInt64(ifNull((SELECT count() FROM system.clusters WHERE cluster = '" + cluster + "'), 0)) AS servers FROM " + AllDatabase + ".shard",
-		Result: proto.Results{{Name: "ids", Data: &text}, {Name: "n", Data: &rows}, {Name: "different", Data: &different}, {Name: "servers", Data: &servers}},
+		Body: "SELECT toString(arraySort(groupArray(id))) AS ids, count() AS n, uniqExact(id) AS different, toUInt64(ifNull((SELECT count() FROM system.clusters WHERE cluster = '" + cluster + "'), 0)) AS servers FROM " + AllDatabase + ".shard",
+		Result: proto.Results{{Name: "ids", Data: &text}, {Name: "n", Data: &rows}, {Name: "different", Data: &different},
+			{Name: "servers", Data: &servers}},
 	})
 	if err = errors.Join(err, conn.Close()); err != nil {
 		return fmt.Errorf("ask ClickHouse for the shards of its cluster %s: %w", cluster, err)

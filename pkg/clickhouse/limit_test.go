@@ -60,7 +60,8 @@ func TestLimitsOfTheAnalyst(t *testing.T) {
 		{a.all, "SELECT number FROM numbers(1000001) FORMAT Null", "396", "max rows"},
 		{fast, "SELECT repeat('x', 1000 + number % 2) FROM numbers(300000) FORMAT Null", "396", "max bytes"},
 		{a.all, "SELECT count() FROM numbers(1000000001) WHERE NOT ignore(number)", "158", "max_rows_to_read"},
-		{a.all, "SELECT count() FROM numbers(1000000) WHERE NOT ignore(number) SETTINGS max_rows_to_read = 10", "158", "max_rows_to_read"},
+		{a.all, "SELECT count() FROM numbers(1000000) WHERE NOT ignore(number) SETTINGS max_rows_to_read = 10", "158",
+			"max_rows_to_read"},
 		{low, "SELECT count() FROM numbers(1000000) WHERE NOT ignore(number)", "307", "max bytes"},
 		{low, "SELECT SHA512(toString(number)) AS hash, count() FROM numbers(100000) GROUP BY hash FORMAT Null SETTINGS max_block_size = 10000", "396", "temporary"},
 		{fast, "SELECT groupArray(number) FROM numbers(900000000) FORMAT Null", "241", "512.00 MiB"},
@@ -72,7 +73,8 @@ func TestLimitsOfTheAnalyst(t *testing.T) {
 		require.Contains(t, text, c.says, c.sql)
 	}
 	for setting, value := range map[string]string{
-		"max_execution_time": "60", "max_bytes_to_read": "200000000000", "max_temporary_data_on_disk_size_for_query": "268435456", "os_thread_priority": "19", "max_threads": "1",
+		"max_execution_time": "60", "max_bytes_to_read": "200000000000",
+		"max_temporary_data_on_disk_size_for_query": "268435456", "os_thread_priority": "19", "max_threads": "1",
 		"workload": "analyst", "max_memory_usage_for_user": "536870912",
 	} {
 		require.Equal(t, value, a.must(a.all, "SELECT toString(getSetting('"+setting+"'))"), setting)
@@ -136,7 +138,8 @@ func (a *analytics) awaitsWaiting(n string) {
 func (a *analytics) awaitsWaitingFor(resource, n string) {
 	a.t.Helper()
 	require.Eventually(a.t, func() bool {
-		return a.must(a.own, "SELECT queue_length FROM system.scheduler WHERE type = 'fifo' AND resource = '"+resource+"'") == n
+		return a.must(a.own, "SELECT queue_length FROM system.scheduler WHERE type = 'fifo' AND resource = '"+resource+
+			"'") == n
 	}, testTimeout, 10*time.Millisecond)
 }
 
@@ -225,7 +228,8 @@ func timeInLineCounts(t *testing.T, a *analytics) {
 	a.queue(1)
 	first := a.hold(a.all, far)
 	a.awaits("count() = 1")
-	late := a.hold(a.scoped, "SELECT count() FROM numbers(1000000) WHERE NOT ignore(number) SETTINGS max_execution_time = 1")
+	late := a.hold(a.scoped,
+		"SELECT count() FROM numbers(1000000) WHERE NOT ignore(number) SETTINGS max_execution_time = 1")
 	a.awaitsWaiting("1")
 	running := a.must(a.own, "SELECT max(elapsed) FROM system.processes WHERE user = 'analyst'")
 	a.awaits("max(elapsed) > " + running + " + 2")
@@ -263,7 +267,8 @@ func workloadIsMadeAgainWithOtherNumbers(t *testing.T, a *analytics) {
 			require.NoError(t, clickhouse.MakeWorkload(t.Context(), clickhouse.Config{URL: u.String()}, places))
 		}
 		// Queries are limited, their threads are not: see workload.go.
-		require.Equal(t, strconv.Itoa(places), a.must(a.own, "SELECT max_requests FROM system.scheduler WHERE type = 'inflight_limit'"))
+		require.Equal(t, strconv.Itoa(places),
+			a.must(a.own, "SELECT max_requests FROM system.scheduler WHERE type = 'inflight_limit'"))
 	}
 	require.Equal(t, "1\n", <-waiting)
 }
@@ -271,9 +276,11 @@ func workloadIsMadeAgainWithOtherNumbers(t *testing.T, a *analytics) {
 func memoryOfAnAnalystIsThatOfAllItsQueries(t *testing.T, a *analytics) {
 	t.Helper()
 	a.queue(2)
-	const half = "SELECT length(groupArray(number)) FROM numbers(8000000)" // 64 MiB, and 128 more when the array has grown last
+	// 64 MiB, and 128 more when the array has grown last
+	const half = "SELECT length(groupArray(number)) FROM numbers(8000000)"
 	a.must(a.all, half)
-	held := a.hold(a.all, far+" AND number NOT IN (SELECT number + 1000000000 FROM numbers(2500000))") // its set stays as long as it runs
+	// its set stays as long as it runs
+	held := a.hold(a.all, far+" AND number NOT IN (SELECT number + 1000000000 FROM numbers(2500000))")
 	// Only that statement: the one before it may be listed as running shortly after its answer.
 	a.awaits("countIf(position(query, 'SHA512') > 0 AND memory_usage > 125000000 AND read_rows > 2500000) = 1")
 	_, text := a.ask(a.all, half)
@@ -292,7 +299,8 @@ func TestQuotaOfTheAnalyst(t *testing.T) {
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: askers}}
 	defer client.CloseIdleConnections()
 	ask := func() (string, error) {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, a.all, strings.NewReader("SELECT count() FROM numbers(1) FORMAT Null"))
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, a.all,
+			strings.NewReader("SELECT count() FROM numbers(1) FORMAT Null"))
 		if err != nil {
 			return "", err
 		}

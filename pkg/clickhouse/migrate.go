@@ -147,7 +147,8 @@ func functionsError(err error) error {
 // checkOrigin returns an *schema.Error if a checkout from before the first release made the schema.
 func checkOrigin(ctx context.Context, db *sql.DB) error {
 	var version int64
-	err := db.QueryRowContext(ctx, "SELECT max(version_id) FROM lodestone.goose_db_version WHERE is_applied = 1").Scan(&version)
+	err := db.QueryRowContext(ctx,
+		"SELECT max(version_id) FROM lodestone.goose_db_version WHERE is_applied = 1").Scan(&version)
 	if code, _ := IsException(err); err != nil && code != unknownTable {
 		return fmt.Errorf("read the version of the ClickHouse schema: %w", err)
 	}

@@ -41,7 +41,8 @@ func AwaitMutations(ctx context.Context, conn driver.Conn, table, command string
 }
 
 // Strings returns a result of one column of texts.
-func Strings(ctx context.Context, conn driver.Conn, query string, parameters native.Parameters) (list []string, err error) {
+func Strings(ctx context.Context, conn driver.Conn, query string,
+	parameters native.Parameters) (list []string, err error) {
 	rows, err := conn.Query(native.Context(ctx, native.WithParameters(parameters)), query)
 	if err != nil {
 		return nil, fmt.Errorf("ask ClickHouse: %w", err)

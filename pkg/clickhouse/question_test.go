@@ -107,7 +107,8 @@ func TestQuestionsOfTheDocumentation(t *testing.T) {
 	require.Equal(t, len(answers), asked)
 	// The document lists every column of every view.
 	for _, view := range clickhouse.Views() {
-		for column := range strings.Lines(a.must(a.all, "SELECT name FROM system.columns WHERE database = 'analytics' AND table = '"+view+"'")) {
+		for column := range strings.Lines(a.must(a.all,
+			"SELECT name FROM system.columns WHERE database = 'analytics' AND table = '"+view+"'")) {
 			require.Contains(t, string(text), "`"+strings.TrimSpace(column)+"`", view)
 		}
 	}

@@ -39,7 +39,8 @@ func moverFiles(t *testing.T, a *analytics) map[string]string {
 	var profiles strings.Builder
 	for name, settings := range movers {
 		fmt.Fprintf(&profiles, "<moved_%s><profile>analyst</profile>%s</moved_%[1]s>", name, settings)
-		files["users.d/moved_"+name+".xml"] = strings.Replace(a.user(t, "moved_"+name), "<profile>analyst</profile>", "<profile>moved_"+name+"</profile>", 1)
+		files["users.d/moved_"+name+".xml"] = strings.Replace(a.user(t, "moved_"+name), "<profile>analyst</profile>",
+			"<profile>moved_"+name+"</profile>", 1)
 	}
 	files["users.d/movers.xml"] = "<clickhouse><profiles>" + profiles.String() + "</profiles></clickhouse>"
 	return files
@@ -64,9 +65,11 @@ func (a *analytics) reveals(user string, form revealing, view string, columns ..
 	a.t.Helper()
 	conditions := make([]string, len(columns))
 	for i, column := range columns {
-		condition := fmt.Sprintf("toInt8(if(account_id != toUUID('%s'), concat('revealed ', ifNull(toString(%s), '')), '1'))", a.mine, column)
+		condition := fmt.Sprintf("toInt8(if(account_id != toUUID('%s'), concat('revealed ', ifNull(toString(%s), '')), '1'))",
+			a.mine, column)
 		if !form.says {
-			condition = fmt.Sprintf("1 + throwIf(account_id = toUUID('%s') AND ifNull(toString(%s), '') != 'x', 'revealed')", a.theirs, column)
+			condition = fmt.Sprintf("1 + throwIf(account_id = toUUID('%s') AND ifNull(toString(%s), '') != 'x', 'revealed')",
+				a.theirs, column)
 		}
 		conditions[i] = fmt.Sprintf(form.condition, condition)
 	}
@@ -81,18 +84,21 @@ func (a *analytics) reveals(user string, form revealing, view string, columns ..
 func shareMoved(t *testing.T) *analytics {
 	t.Helper()
 	a := shareAnalyticsOf(t, ofMovers)
-	for table := range strings.FieldsSeq(a.must(a.own, "SELECT name FROM system.tables WHERE database = 'lodestone' AND engine LIKE '%MergeTree'")) {
+	for table := range strings.FieldsSeq(a.must(a.own,
+		"SELECT name FROM system.tables WHERE database = 'lodestone' AND engine LIKE '%MergeTree'")) {
 		a.must(a.own, "OPTIMIZE TABLE lodestone."+table+" FINAL")
 	}
 	// The condition would see the row, were it asked first.
-	_, text := a.ask(a.all, fmt.Sprintf("SELECT count() FROM events WHERE toInt8(if(account_id != toUUID('%s'), concat('revealed ', toString(page)), '1')) = 1", a.mine))
+	_, text := a.ask(a.all,
+		fmt.Sprintf("SELECT count() FROM events WHERE toInt8(if(account_id != toUUID('%s'), concat('revealed ', toString(page)), '1')) = 1", a.mine))
 	require.True(t, revealed(text), text)
 	return a
 }
 
 func (a *analytics) columns(view string) []string {
 	a.t.Helper()
-	columns := strings.Fields(a.must(a.own, "SELECT name FROM system.columns WHERE database = 'analytics' AND table = '"+view+"'"))
+	columns := strings.Fields(a.must(a.own,
+		"SELECT name FROM system.columns WHERE database = 'analytics' AND table = '"+view+"'"))
 	require.Contains(a.t, columns, "account_id")
 	return columns
 }
@@ -128,10 +134,13 @@ func TestViewsReadRowsOfTheAccount(t *testing.T) {
 	reads := regexp.MustCompile(`(?:FROM|JOIN) lodestone\.(\w+)(?: AS \w+)?(?: FINAL)?(.{0,60})`)
 	for _, view := range clickhouse.Views() {
 		found := 0
-		for _, read := range reads.FindAllStringSubmatch(a.must(a.own, "SELECT create_table_query FROM system.tables WHERE database = 'analytics' AND name = '"+view+"' FORMAT TSVRaw"), -1) {
+		for _, read := range reads.FindAllStringSubmatch(a.must(a.own,
+			"SELECT create_table_query FROM system.tables WHERE database = 'analytics' AND name = '"+view+"' FORMAT TSVRaw"),
+			-1) {
 			if read[1] != "sql_accounts" {
 				found++
-				require.True(t, strings.HasPrefix(read[2], " PREWHERE empty(accounts) OR has(accounts, account_id)"), "%s: %s", view, read[0])
+				require.True(t, strings.HasPrefix(read[2], " PREWHERE empty(accounts) OR has(accounts, account_id)"), "%s: %s",
+					view, read[0])
 			}
 		}
 		require.NotZero(t, found, view)
@@ -143,7 +152,8 @@ func TestViewsReadRowsOfTheAccount(t *testing.T) {
 func TestTheProfileFixesWhatMovesPrewhere(t *testing.T) {
 	t.Parallel()
 	a := shareAnalytics(t)
-	for setting, value := range map[string]string{"enable_analyzer": "1", "optimize_prewhere_after_pushdown": "0", "analyzer_inline_views": "0", "apply_prewhere_after_final": "0"} {
+	for setting, value := range map[string]string{"enable_analyzer": "1", "optimize_prewhere_after_pushdown": "0",
+		"analyzer_inline_views": "0", "apply_prewhere_after_final": "0"} {
 		require.Equal(t, value, a.must(a.scoped, "SELECT toUInt8(getSetting('"+setting+"'))"), setting)
 		status, text := a.ask(a.scoped, "SELECT 1 SETTINGS "+setting+" = "+map[string]string{"0": "1", "1": "0"}[value])
 		require.True(t, refused(status, text, nil), text)
@@ -191,12 +201,14 @@ func TestPlansReadTheRowsOfTheAccount(t *testing.T) {
 func TestPlacesInTheLogAreOfAllAccounts(t *testing.T) {
 	t.Parallel()
 	a := shareAnalytics(t)
-	a.must(a.own, fmt.Sprintf("INSERT INTO lodestone.events (account_id, event_type, kafka_topic_id, kafka_partition, kafka_offset) VALUES ('%s', 'download_completed', '%[1]s', 7, 77)", a.mine))
+	a.must(a.own, fmt.Sprintf(
+		"INSERT INTO lodestone.events (account_id, event_type, kafka_topic_id, kafka_partition, kafka_offset) VALUES ('%s', 'download_completed', '%[1]s', 7, 77)", a.mine))
 	const sql = "SELECT kafka_topic_id, kafka_partition, kafka_offset FROM events WHERE event_type = 'download_completed'"
 	require.Equal(t, `"`+a.mine.String()+`",7,77`, a.must(a.all, sql+" AND account_id = '"+a.mine.String()+"' FORMAT CSV"))
 	require.Equal(t, `"00000000-0000-0000-0000-000000000000",0,0`, a.must(a.scoped, sql+" FORMAT CSV"))
 	require.Equal(t, "0", a.must(a.scoped, "SELECT count() FROM events WHERE kafka_offset > 0 OR kafka_partition > 0"))
-	require.Equal(t, "1", a.must(a.scoped, "SELECT count() FROM events WHERE kafka_offset = 0 AND event_type = 'download_completed'"))
+	require.Equal(t, "1",
+		a.must(a.scoped, "SELECT count() FROM events WHERE kafka_offset = 0 AND event_type = 'download_completed'"))
 }
 
 // A user may have several accounts, by a policy that names them.
@@ -207,7 +219,9 @@ func TestAUserOfSeveralAccounts(t *testing.T) {
 	third[0] ^= 1
 	a.must(a.own, fmt.Sprintf("INSERT INTO lodestone.events (account_id, event_type) VALUES ('%s', 'page_viewed')", third))
 	require.Equal(t, "2", a.must(a.as("both", "of acme"), "SELECT uniqExact(account_id) FROM events"))
-	require.Equal(t, "3", a.must(a.all, fmt.Sprintf("SELECT uniqExact(account_id) FROM events WHERE account_id IN ('%s', '%s', '%s')", a.mine, a.theirs, third)))
+	require.Equal(t, "3",
+		a.must(a.all, fmt.Sprintf("SELECT uniqExact(account_id) FROM events WHERE account_id IN ('%s', '%s', '%s')", a.mine,
+			a.theirs, third)))
 	require.Equal(t, "1", a.must(a.scoped, "SELECT uniqExact(account_id) FROM events"))
 }
 
@@ -222,7 +236,8 @@ func TestAClientForgesNoUser(t *testing.T) {
 	defer func() { require.NoError(t, conn.Close()) }()
 	require.NoError(t, conn.SetDeadline(time.Now().Add(testTimeout)))
 	var b proto.Buffer
-	proto.ClientHello{Name: "forger", Major: 1, Minor: 1, ProtocolVersion: version, Database: "analytics", User: a.name, Password: "of acme"}.Encode(&b)
+	proto.ClientHello{Name: "forger", Major: 1, Minor: 1, ProtocolVersion: version, Database: "analytics", User: a.name,
+		Password: "of acme"}.Encode(&b)
 	_, err = conn.Write(b.Buf)
 	require.NoError(t, err)
 	greeting := make([]byte, 4096)
@@ -242,7 +257,8 @@ func TestAClientForgesNoUser(t *testing.T) {
 	proto.ClientCodeData.Encode(&b)
 	proto.ClientData{}.EncodeAware(&b, version)
 	require.NoError(t, proto.Block{}.EncodeBlock(&b, version, nil))
-	a.must(a.own, fmt.Sprintf("INSERT INTO lodestone.events (account_id, event_type, kafka_offset) VALUES ('%s', 'page_viewed', 5)", a.mine))
+	a.must(a.own, fmt.Sprintf(
+		"INSERT INTO lodestone.events (account_id, event_type, kafka_offset) VALUES ('%s', 'page_viewed', 5)", a.mine))
 	_, err = conn.Write(b.Buf)
 	require.NoError(t, err)
 	var answer strings.Builder
@@ -251,5 +267,6 @@ func TestAClientForgesNoUser(t *testing.T) {
 		require.NoError(t, err, answer.String())
 		answer.Write(chunk[:n])
 	}
-	require.Contains(t, answer.String(), fmt.Sprintf("user lodestone, account %s, offset 0", a.mine), "the name is forged, the account is not")
+	require.Contains(t, answer.String(), fmt.Sprintf("user lodestone, account %s, offset 0", a.mine),
+		"the name is forged, the account is not")
 }

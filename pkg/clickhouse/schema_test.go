@@ -48,7 +48,8 @@ func TestAnOldSchemaIsRefused(t *testing.T) {
 	enginetest.Run(t, server)
 	c := clickhouse.Config{URL: server.URL()}
 	conn := enginetest.Open(t, c)
-	for _, statement := range []string{"TRUNCATE TABLE lodestone.goose_db_version", "INSERT INTO lodestone.goose_db_version (version_id, is_applied) VALUES (153, 1)"} {
+	for _, statement := range []string{"TRUNCATE TABLE lodestone.goose_db_version",
+		"INSERT INTO lodestone.goose_db_version (version_id, is_applied) VALUES (153, 1)"} {
 		require.NoError(t, conn.Exec(t.Context(), statement))
 	}
 	_, err := clickhouse.Migrate(t.Context(), c)
@@ -86,7 +87,8 @@ func TestViewIsTheContract(t *testing.T) {
 		"user_agent LowCardinality(String)", "bot LowCardinality(String)",
 		"created_at DateTime64(3, 'UTC')", "received_at DateTime64(3, 'UTC')",
 		"kafka_topic_id UUID", "kafka_partition Int32", "kafka_offset Int64",
-		"browser LowCardinality(String)", "os LowCardinality(String)", "country LowCardinality(String)", "language LowCardinality(String)",
+		"browser LowCardinality(String)", "os LowCardinality(String)", "country LowCardinality(String)",
+		"language LowCardinality(String)",
 		"device LowCardinality(String)",
 	}, texts(t, conn,
 		"SELECT concat(name, ' ', type) FROM system.columns WHERE database = 'analytics' AND table = 'events' ORDER BY position"))
@@ -111,9 +113,14 @@ func TestViewShowsNothingAsNull(t *testing.T) {
 func TestStoredAtIsTheServersTime(t *testing.T) {
 	conn := open(t)
 	account := uuid.New()
-	require.NoError(t, conn.Exec(t.Context(), fmt.Sprintf("INSERT INTO lodestone.events (account_id, event_type, received_at) VALUES ('%s', 'page_viewed', '2026-03-01 00:00:00.123')", account)))
-	require.Equal(t, []string{"1"}, texts(t, conn, fmt.Sprintf("SELECT toString(abs(stored_at - now64(3)) < 600) FROM lodestone.events WHERE account_id = '%s'", account)))
-	require.ErrorContains(t, conn.Exec(t.Context(), "INSERT INTO lodestone.events (account_id, event_type, stored_at) VALUES (generateUUIDv4(), 'page_viewed', now64(3))"), "stored_at")
+	require.NoError(t, conn.Exec(t.Context(),
+		fmt.Sprintf("INSERT INTO lodestone.events (account_id, event_type, received_at) VALUES ('%s', 'page_viewed', '2026-03-01 00:00:00.123')", account)))
+	require.Equal(t, []string{"1"},
+		texts(t, conn, fmt.Sprintf(
+			"SELECT toString(abs(stored_at - now64(3)) < 600) FROM lodestone.events WHERE account_id = '%s'", account)))
+	require.ErrorContains(t,
+		conn.Exec(t.Context(),
+			"INSERT INTO lodestone.events (account_id, event_type, stored_at) VALUES (generateUUIDv4(), 'page_viewed', now64(3))"), "stored_at")
 }
 
 // Which offsets of a partition are stored is found by projection, whatever the table holds.

@@ -37,7 +37,8 @@ func TestTLS(t *testing.T) {
 	t.Parallel()
 	engine := enginetest.Server(t)
 	ask := func(a *certificatetest.Authority) map[string]error {
-		native, http := behindTLS(t, enginetest.MigratedClickHouse(t).URL, a.Issue("server")), behindTLS(t, engine.SQLURL(), a.Issue("server"))
+		native, http := behindTLS(t, enginetest.MigratedClickHouse(t).URL, a.Issue("server")),
+			behindTLS(t, engine.SQLURL(), a.Issue("server"))
 		c := clickhouse.Config{URL: native}
 		require.NoError(t, c.Validate())
 		errs := map[string]error{}

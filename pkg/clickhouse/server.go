@@ -100,7 +100,8 @@ func applied(ctx context.Context, c Config) (versions []int64, err error) {
 	}
 	defer func() { _ = conn.Close() }() // nothing was written
 	// Goose writes a row for each change of a migration's state.
-	rows, err := conn.Query(ctx, "SELECT version_id FROM lodestone.goose_db_version GROUP BY version_id HAVING argMax(is_applied, tstamp) = 1")
+	rows, err := conn.Query(ctx,
+		"SELECT version_id FROM lodestone.goose_db_version GROUP BY version_id HAVING argMax(is_applied, tstamp) = 1")
 	if code, _ := IsException(err); code == unknownTable || code == unknownDatabase {
 		return nil, nil
 	}

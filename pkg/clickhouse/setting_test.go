@@ -50,7 +50,8 @@ type setting struct {
 const another = "another value"
 
 // limit is in the names of settings that are a limit, or lift one.
-var limit = regexp.MustCompile(`max_|_max$|limit|thread|memory|timeout|overflow|priority|nice|speed|bandwidth|concurren|workload`)
+var limit = regexp.MustCompile(
+	`max_|_max$|limit|thread|memory|timeout|overflow|priority|nice|speed|bandwidth|concurren|workload`)
 
 // boundedForWriter reports whether a setting is one that the user dbt must not change. dbt writes,
 // so its settings are not bounded all at once.
@@ -59,7 +60,8 @@ func (s setting) boundedForWriter() bool {
 	case "String", "URI", "Map", "Char":
 		return true
 	case "Bool":
-		return s.Name == "use_concurrency_control" || s.Name == "log_queries" || strings.HasPrefix(s.Name, "dynamic_disk_allow_")
+		return s.Name == "use_concurrency_control" || s.Name == "log_queries" ||
+			strings.HasPrefix(s.Name, "dynamic_disk_allow_")
 	}
 	return s.Name == "readonly" || limit.MatchString(s.Name)
 }
@@ -105,7 +107,8 @@ func (a *analytics) walk(address string, others func(s setting) (values []string
 	defer client.CloseIdleConnections()
 	tries, tried := a.tries(client, address), 0
 	names := slices.Sorted(maps.Keys(tries))
-	for line := range strings.Lines(post(a.t, client, address, "SELECT name, type, value, readonly, is_obsolete FROM system.settings FORMAT JSONEachRow")) {
+	for line := range strings.Lines(post(a.t, client, address,
+		"SELECT name, type, value, readonly, is_obsolete FROM system.settings FORMAT JSONEachRow")) {
 		var s setting
 		require.NoError(a.t, json.Unmarshal([]byte(line), &s))
 		if s.Readonly == 0 {
@@ -278,7 +281,8 @@ var settingForms = []string{
 	"SELECT 1 %s FORMAT Protobuf SETTINGS max_threads = 1",
 	"SELECT * FROM (SELECT formatRow('Template', 1, 2) %s)",
 	"SELECT * FROM (SELECT * FROM (SELECT formatRow('Protobuf', 1, 2) %s))",
-	"SELECT (SELECT 1 %s)", "SELECT 1 IN (SELECT 1 %s)", "SELECT EXISTS(SELECT 1 %s)", "WITH x AS (SELECT 1 %s) SELECT * FROM x",
+	"SELECT (SELECT 1 %s)", "SELECT 1 IN (SELECT 1 %s)", "SELECT EXISTS(SELECT 1 %s)",
+	"WITH x AS (SELECT 1 %s) SELECT * FROM x",
 	"SELECT * FROM view(SELECT 1 %s)", "SELECT * FROM viewIfPermitted(SELECT 1 %s ELSE null('a Int8'))",
 	"SELECT 1 UNION ALL (SELECT 1 %s)", "(SELECT 1 %s) EXCEPT SELECT 2",
 	"SELECT 1 FROM numbers(1) AS n JOIN (SELECT 1 AS number %s) AS m USING number",

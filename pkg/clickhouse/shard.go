@@ -40,7 +40,8 @@ func nameShards(ctx context.Context, c Config, servers []Config) error {
 		}
 		ids[i] = max(slices.Max(ids)+1, c.firstShard())
 		err := onServer(server, func(db *sql.DB) error {
-			_, err := db.ExecContext(ctx, fmt.Sprintf("INSERT INTO lodestone.shard (id) SETTINGS async_insert = 0 VALUES (%d)", ids[i]))
+			_, err := db.ExecContext(ctx,
+				fmt.Sprintf("INSERT INTO lodestone.shard (id) SETTINGS async_insert = 0 VALUES (%d)", ids[i]))
 			return err
 		})
 		if err != nil {
@@ -60,7 +61,8 @@ func RenameShard(ctx context.Context, server Config) error {
 	err = onServer(server, func(db *sql.DB) error {
 		for _, statement := range []string{
 			"TRUNCATE TABLE lodestone.shard",
-			fmt.Sprintf("INSERT INTO lodestone.shard (id) SETTINGS async_insert = 0 VALUES (%d)", server.firstShard()+(is-1)%shardsOfACopy),
+			fmt.Sprintf("INSERT INTO lodestone.shard (id) SETTINGS async_insert = 0 VALUES (%d)",
+				server.firstShard()+(is-1)%shardsOfACopy),
 		} {
 			if _, err := db.ExecContext(ctx, statement); err != nil {
 				return err
@@ -103,7 +105,9 @@ func readEverywhere(ctx context.Context, c Config) error {
 			return fmt.Errorf("create ClickHouse database: %w", err)
 		}
 		for _, table := range spread {
-			statement := fmt.Sprintf("CREATE OR REPLACE TABLE %s.%s AS lodestone.%[2]s ENGINE = Distributed('%s', 'lodestone', '%[2]s')", AllDatabase, table, cluster)
+			statement := fmt.Sprintf(
+				"CREATE OR REPLACE TABLE %s.%s AS lodestone.%[2]s ENGINE = Distributed('%s', 'lodestone', '%[2]s')",
+				AllDatabase, table, cluster)
 			if _, err := db.ExecContext(ctx, statement); err != nil {
 				return fmt.Errorf("create a table over all ClickHouse shards: %w", err)
 			}
@@ -114,7 +118,8 @@ func readEverywhere(ctx context.Context, c Config) error {
 
 // replaceViews makes the views that still read one shard read all of them.
 func replaceViews(ctx context.Context, db *sql.DB) (err error) {
-	rows, err := db.QueryContext(ctx, "SELECT name, as_select FROM system.tables WHERE database = 'analytics' AND engine = 'View'")
+	rows, err := db.QueryContext(ctx,
+		"SELECT name, as_select FROM system.tables WHERE database = 'analytics' AND engine = 'View'")
 	if err != nil {
 		return fmt.Errorf("read the views for SQL users: %w", err)
 	}
@@ -133,7 +138,8 @@ func replaceViews(ctx context.Context, db *sql.DB) (err error) {
 		return fmt.Errorf("read the views for SQL users: %w", err)
 	}
 	for name, query := range views {
-		if _, err := db.ExecContext(ctx, "CREATE OR REPLACE VIEW analytics."+name+" DEFINER = CURRENT_USER SQL SECURITY DEFINER AS "+query); err != nil {
+		if _, err := db.ExecContext(ctx, "CREATE OR REPLACE VIEW analytics."+name+
+			" DEFINER = CURRENT_USER SQL SECURITY DEFINER AS "+query); err != nil {
 			return fmt.Errorf("make the view %s read all ClickHouse shards: %w", name, err)
 		}
 	}
@@ -145,7 +151,8 @@ func replaceViews(ctx context.Context, db *sql.DB) (err error) {
 // over all shards yet gets them after its first migration.
 func viewsEverywhere(ctx context.Context, db *sql.DB, files fs.FS) (fs.FS, error) {
 	var ready bool
-	err := db.QueryRowContext(ctx, "SELECT count() = ? FROM system.tables WHERE database = ?", len(spread), AllDatabase).Scan(&ready)
+	err := db.QueryRowContext(ctx, "SELECT count() = ? FROM system.tables WHERE database = ?",
+		len(spread), AllDatabase).Scan(&ready)
 	if err != nil {
 		return nil, fmt.Errorf("look for tables over all ClickHouse shards: %w", err)
 	}

@@ -14,7 +14,8 @@ func TestTheSettingOfShards(t *testing.T) {
 	require.NoError(t, c.Validate())
 	servers, err := c.Servers()
 	require.NoError(t, err)
-	require.Equal(t, []clickhouse.Config{{URL: "clickhouse://u:p@a:9000/lodestone"}, {URL: "clickhouse://u:p@b:9000/lodestone"}}, servers)
+	require.Equal(t, []clickhouse.Config{{URL: "clickhouse://u:p@a:9000/lodestone"},
+		{URL: "clickhouse://u:p@b:9000/lodestone"}}, servers)
 	for setting, wrong := range map[string]string{
 		"a1:9000,a2:9000;b:9000": "--clickhouse-shards (LODESTONE_CLICKHOUSE_SHARDS) has a comma",
 		"a:9000,b:9000":          "give one server for each shard, with semicolons between them",

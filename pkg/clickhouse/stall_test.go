@@ -124,7 +124,8 @@ func TestNoStatementStopsSQLUsers(t *testing.T) {
 // holding are the kinds of stalls that hold their turn while they ask for more of what others have.
 // TestNoStatementStopsAnyServer has all of them.
 var holding = []string{
-	"recursive", "recursive, twice", "recursive, in a scalar", "recursive, past the line", "scalar", "in", "materialised", "processes", "kill query",
+	"recursive", "recursive, twice", "recursive, in a scalar", "recursive, past the line", "scalar", "in",
+	"materialised", "processes", "kill query",
 	"insert", "an answer that is not read", "an error while it is answered",
 }
 
@@ -139,7 +140,8 @@ func requireNoStop(a *analytics, workload []string, places int, kinds iter.Seq[s
 		var running sync.WaitGroup
 		for i := range 2*places + 1 {
 			running.Go(func() {
-				response, err := client.Post(a.all+[]string{"", "&enable_http_compression=1"}[i%2], "text/plain", strings.NewReader(stalls[kind]))
+				response, err := client.Post(a.all+[]string{"", "&enable_http_compression=1"}[i%2], "text/plain",
+					strings.NewReader(stalls[kind]))
 				if err != nil {
 					a.t.Errorf("%s: %v", kind, err)
 					return

@@ -30,7 +30,8 @@ func (c Config) Servers() ([]Config, error) {
 		return []Config{{URL: c.URL, Copy: c.Copy}}, err
 	}
 	if strings.Contains(c.Shards, ",") {
-		return nil, config.Invalid(shardsSetting, "has a comma: Lodestone stores on one server of each shard, and does not use replicas of it yet",
+		return nil, config.Invalid(shardsSetting,
+			"has a comma: Lodestone stores on one server of each shard, and does not use replicas of it yet",
 			"give one server for each shard, with semicolons between them")
 	}
 	var servers []Config
@@ -47,7 +48,8 @@ func (c Config) Servers() ([]Config, error) {
 		seen, servers = append(seen, address), append(servers, server)
 	}
 	if len(o.Addr) != 1 || !slices.Contains(seen, o.Addr[0]) {
-		return nil, config.Invalid("--clickhouse-url", "has an address that is not in "+shardsSetting, "use the address of one of the servers")
+		return nil, config.Invalid("--clickhouse-url", "has an address that is not in "+shardsSetting,
+			"use the address of one of the servers")
 	}
 	return servers, nil
 }
@@ -55,12 +57,15 @@ func (c Config) Servers() ([]Config, error) {
 // at returns the settings of the server at an address.
 func (c Config) at(address string) (Config, error) {
 	host, port, err := net.SplitHostPort(address)
-	if n, wrong := strconv.ParseUint(port, 10, 16); err != nil || host == "" || wrong != nil || n == 0 || strings.ContainsAny(host, "/@?#% ") {
-		return Config{}, config.Invalid(shardsSetting, fmt.Sprintf("has %q, which is no address", address), "write host:port;host:port")
+	if n, wrong := strconv.ParseUint(port, 10, 16); err != nil || host == "" || wrong != nil || n == 0 ||
+		strings.ContainsAny(host, "/@?#% ") {
+		return Config{}, config.Invalid(shardsSetting, fmt.Sprintf("has %q, which is no address", address),
+			"write host:port;host:port")
 	}
 	u, err := url.Parse(c.URL)
 	if err != nil { // Options would have failed
-		return Config{}, config.Invalid("--clickhouse-url", "cannot be parsed", "write clickhouse://user:password@host:port/lodestone")
+		return Config{}, config.Invalid("--clickhouse-url", "cannot be parsed",
+			"write clickhouse://user:password@host:port/lodestone")
 	}
 	u.Host = address
 	return Config{URL: u.String(), Copy: c.Copy}, nil
@@ -240,7 +245,8 @@ func (t *Topology) dial(ctx context.Context, o ch.Options, want uint16) (*ch.Cli
 // identify asks a server for the id of its shard. It has none until `lodestone migrate` was run.
 func identify(ctx context.Context, conn *ch.Client) (uint16, error) {
 	var id proto.ColUInt16
-	if err := conn.Do(ctx, ch.Query{Body: "SELECT id FROM lodestone.shard", Result: proto.Results{{Name: "id", Data: &id}}}); err != nil {
+	if err := conn.Do(ctx, ch.Query{Body: "SELECT id FROM lodestone.shard",
+		Result: proto.Results{{Name: "id", Data: &id}}}); err != nil {
 		return 0, fmt.Errorf("read the shard's id: %w", err)
 	}
 	if id.Rows() != 1 {

@@ -31,7 +31,8 @@ func TestFunctionsStay(t *testing.T) {
 		lodestoneSession(toUUID('00000000-0000-0000-0000-000000000000'), toUUID('00000000-0000-0000-0000-000000000001')) FORMAT CSV`
 	const want = `"mobile",600000,1,0,1,1,"00000000-0000-0000-0000-000000000001"`
 	require.Equal(t, want, a.must(a.all, ask))
-	for name := range strings.Lines(a.must(a.own, "SELECT name FROM system.functions WHERE startsWith(name, 'lodestone')")) {
+	for name := range strings.Lines(a.must(a.own,
+		"SELECT name FROM system.functions WHERE startsWith(name, 'lodestone')")) {
 		a.must(a.own, "DROP FUNCTION "+strings.TrimSpace(name))
 	}
 	a.must(a.all, "SELECT device FROM sessions") // a view holds what it needs
@@ -68,10 +69,12 @@ func TestKindsOfDevices(t *testing.T) {
 func TestOneDefinitionEach(t *testing.T) {
 	conn := open(t)
 	ctx := context.Background()
-	require.NoError(t, conn.Exec(ctx, "CREATE OR REPLACE TABLE lodestone.probe (user_agent LowCardinality(String), bot LowCardinality(String), device LowCardinality(String) ALIAS lodestoneDevice(user_agent, bot)) ENGINE = Memory"))
+	require.NoError(t, conn.Exec(ctx,
+		"CREATE OR REPLACE TABLE lodestone.probe (user_agent LowCardinality(String), bot LowCardinality(String), device LowCardinality(String) ALIAS lodestoneDevice(user_agent, bot)) ENGINE = Memory"))
 	t.Cleanup(func() { require.NoError(t, conn.Exec(ctx, "DROP TABLE IF EXISTS lodestone.probe")) })
 	for _, column := range []string{"device", "referrer_host"} {
-		require.Len(t, texts(t, conn, "SELECT DISTINCT default_expression FROM system.columns WHERE database = 'lodestone' AND default_expression != '' AND name = '"+column+"'"), 1, column)
+		require.Len(t, texts(t, conn,
+			"SELECT DISTINCT default_expression FROM system.columns WHERE database = 'lodestone' AND default_expression != '' AND name = '"+column+"'"), 1, column)
 	}
 }
 
@@ -82,7 +85,8 @@ func TestPersonsAreHiddenWithoutTheirAddress(t *testing.T) {
 	a := shareAnalytics(t)
 	ada, bob, person := uuid.New(), uuid.New(), uuid.New()
 	for id, email := range map[uuid.UUID]string{ada: "'ada@acme.example'", bob: "NULL"} {
-		values := strings.NewReplacer("ACCOUNT", a.mine.String(), "LINK", id.String(), "EMAIL", email, "PERSON", person.String())
+		values := strings.NewReplacer("ACCOUNT", a.mine.String(), "LINK", id.String(), "EMAIL",
+			email, "PERSON", person.String())
 		for _, sql := range []string{
 			"INSERT INTO lodestone.events (account_id, access_link_id, event_id, event_type, page) VALUES ('ACCOUNT', 'LINK', 'LINK', 'page_viewed', 1)",
 			"INSERT INTO lodestone.access_links (id, account_id, email, email_domain, person_id, version) VALUES ('LINK', 'ACCOUNT', EMAIL, 'acme.example', 'PERSON', 1)",
@@ -91,10 +95,12 @@ func TestPersonsAreHiddenWithoutTheirAddress(t *testing.T) {
 			a.must(a.own, values.Replace(sql))
 		}
 	}
-	for view, id := range map[string]string{"access_links": "access_link_id", "submissions": "submission_id", "readers": "access_link_id"} {
+	for view, id := range map[string]string{"access_links": "access_link_id", "submissions": "submission_id",
+		"readers": "access_link_id"} {
 		sql := "SELECT email, email_domain, person_id FROM " + view + " WHERE " + id + " = '%s' FORMAT CSV"
 		for _, user := range []string{a.all, a.scoped} {
-			require.Equal(t, fmt.Sprintf(`"ada@acme.example","acme.example","%s"`, person), a.must(user, fmt.Sprintf(sql, ada)), view)
+			require.Equal(t, fmt.Sprintf(`"ada@acme.example","acme.example","%s"`, person),
+				a.must(user, fmt.Sprintf(sql, ada)), view)
 			require.Equal(t, `\N,\N,\N`, a.must(user, fmt.Sprintf(sql, bob)), view)
 		}
 	}
@@ -116,7 +122,9 @@ func TestPagesAreCountedBeforeTheyAreChosen(t *testing.T) {
 	t.Parallel()
 	a := shareAnalytics(t)
 	for page := range 5 {
-		a.must(a.own, fmt.Sprintf("INSERT INTO lodestone.events (account_id, lead_magnet_id, access_link_id, event_id, event_type, magnet_version, page) VALUES ('%[1]s', '%[1]s', '%[3]s', '%[3]s', 'page_viewed', 7, %[2]d)", a.mine, page, uuid.New()))
+		a.must(a.own, fmt.Sprintf(
+			"INSERT INTO lodestone.events (account_id, lead_magnet_id, access_link_id, event_id, event_type, magnet_version, page) VALUES ('%[1]s', '%[1]s', '%[3]s', '%[3]s', 'page_viewed', 7, %[2]d)", a.mine, page, uuid.New()))
 	}
-	require.Equal(t, "2,3", a.must(a.scoped, "SELECT page, reached FROM pages WHERE magnet_version = 7 AND page = 2 FORMAT CSV"))
+	require.Equal(t, "2,3",
+		a.must(a.scoped, "SELECT page, reached FROM pages WHERE magnet_version = 7 AND page = 2 FORMAT CSV"))
 }

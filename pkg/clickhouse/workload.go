@@ -18,7 +18,8 @@ type WorkloadConfig struct {
 // Validate returns every problem of the settings.
 func (c WorkloadConfig) Validate() error {
 	if c.Queries < 0 || c.Queries > 1000 {
-		return config.Invalid("--sql-queries", "is out of range", "give a number from 1 to 1000, such as half of ClickHouse's processors")
+		return config.Invalid("--sql-queries", "is out of range",
+			"give a number from 1 to 1000, such as half of ClickHouse's processors")
 	}
 	return nil
 }
@@ -71,7 +72,9 @@ func MakeWorkload(ctx context.Context, c Config, queries int) (err error) {
 
 func makeWorkload(ctx context.Context, conn native.Conn, queries int) error {
 	var exists bool
-	if err := conn.QueryRow(ctx, "SELECT count() > 0 FROM system.workloads WHERE name = 'analyst' AND endsWith(create_query, ?)", WorkloadSettings(queries, 0)).Scan(&exists); err != nil {
+	if err := conn.QueryRow(ctx,
+		"SELECT count() > 0 FROM system.workloads WHERE name = 'analyst' AND endsWith(create_query, ?)",
+		WorkloadSettings(queries, 0)).Scan(&exists); err != nil {
 		return fmt.Errorf("look for ClickHouse's workload for SQL users: %w", err)
 	}
 	if exists {

@@ -125,7 +125,8 @@ func retry(ctx context.Context, send func() (after time.Duration, err error)) er
 // says when: it still answers the same request.
 func transient(ctx context.Context, err error, after time.Duration) bool {
 	if p, ok := errors.AsType[*problem.Problem](err); ok {
-		return p.Status == http.StatusServiceUnavailable || p.Status == http.StatusTooManyRequests || p.Status == http.StatusConflict && after > 0
+		return p.Status == http.StatusServiceUnavailable || p.Status == http.StatusTooManyRequests ||
+			p.Status == http.StatusConflict && after > 0
 	}
 	var lost *lostError
 	return ctx.Err() == nil && errors.As(err, &lost)
@@ -153,7 +154,8 @@ func Post[T any](ctx context.Context, c *Client, path string, body any) (out T, 
 
 // Do sends a request and decodes the answer into out, unless that is nil. after is how long the
 // service asks to wait.
-func (c *Client) Do(ctx context.Context, method, path string, header http.Header, body io.Reader, out any) (after time.Duration, err error) {
+func (c *Client) Do(ctx context.Context, method, path string, header http.Header, body io.Reader,
+	out any) (after time.Duration, err error) {
 	if header == nil {
 		header = http.Header{}
 	}
@@ -181,7 +183,8 @@ func (c *Client) Do(ctx context.Context, method, path string, header http.Header
 
 // Fetch sends a request once, and returns the answer to one that went well. The caller closes its
 // body. after is how long the service asks to wait.
-func (c *Client) Fetch(ctx context.Context, method, path string, header http.Header, body io.Reader) (_ *http.Response, after time.Duration, err error) {
+func (c *Client) Fetch(ctx context.Context, method, path string, header http.Header, body io.Reader) (_ *http.Response,
+	after time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
 	if err != nil {
 		return nil, 0, fmt.Errorf("make request: %w", err)
@@ -219,5 +222,6 @@ func problemOf(res *http.Response, text []byte) error {
 	if err == nil && kind == problem.ContentType && json.Unmarshal(text, &p) == nil && p.Code != "" {
 		return &p
 	}
-	return &problem.Problem{Type: "about:blank", Title: http.StatusText(res.StatusCode), Status: res.StatusCode, Detail: "The answer did not come from Lodestone's API: " + res.Status}
+	return &problem.Problem{Type: "about:blank", Title: http.StatusText(res.StatusCode), Status: res.StatusCode,
+		Detail: "The answer did not come from Lodestone's API: " + res.Status}
 }

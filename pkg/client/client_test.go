@@ -20,7 +20,8 @@ import (
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // serve returns a client of a server that answers with what the function does for the n-th request.
-func serve(t *testing.T, answer func(n int32, w http.ResponseWriter, r *http.Request)) (clienttest.Client, *atomic.Int32) {
+func serve(t *testing.T, answer func(n int32, w http.ResponseWriter, r *http.Request)) (clienttest.Client,
+	*atomic.Int32) {
 	t.Helper()
 	var count atomic.Int32
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answer(count.Add(1), w, r) }))
@@ -46,12 +47,14 @@ func TestReadingIsTriedAgain(t *testing.T) {
 			if r.Header.Get("Authorization") != "Bearer the-key" || r.URL.String() != "/api/v1/lead-magnets/a%2Fb" {
 				w.WriteHeader(http.StatusTeapot)
 			}
-			_, _ = io.WriteString(w, `{"id":"a/b","title":"T","page_count":null,"new_field":1,"created_at":"2026-01-02T03:04:05.678Z"}`)
+			_, _ = io.WriteString(w,
+				`{"id":"a/b","title":"T","page_count":null,"new_field":1,"created_at":"2026-01-02T03:04:05.678Z"}`)
 		}
 	})
 	m, err := c.LeadMagnet(t.Context(), "a/b")
 	require.NoError(t, err)
-	require.Equal(t, client.LeadMagnet{ID: "a/b", Title: "T", CreatedAt: time.Date(2026, 1, 2, 3, 4, 5, 678_000_000, time.UTC)}, m)
+	require.Equal(t, client.LeadMagnet{ID: "a/b", Title: "T", CreatedAt: time.Date(2026, 1, 2, 3, 4,
+		5, 678_000_000, time.UTC)}, m)
 	require.EqualValues(t, 3, count.Load())
 }
 
@@ -136,15 +139,18 @@ func TestChanges(t *testing.T) {
 		_, _ = io.WriteString(w, `{}`)
 	})
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	_, err := c.UpdateGenericLink(t.Context(), "a/b", clienttest.GenericLinkChanges{Title: clienttest.Clear[string](), Description: clienttest.Set("D"), Active: new(false)}, `"1-a"`, `"2-b"`)
+	_, err := c.UpdateGenericLink(t.Context(), "a/b", clienttest.GenericLinkChanges{Title: clienttest.Clear[string](),
+		Description: clienttest.Set("D"), Active: new(false)}, `"1-a"`, `"2-b"`)
 	require.NoError(t, err)
 	_, err = c.UpdateLeadMagnet(t.Context(), "m", clienttest.LeadMagnetChanges{})
 	require.NoError(t, err)
-	_, err = c.UpdateAccessLink(t.Context(), "l", clienttest.AccessLinkChanges{MaxViews: clienttest.Set(3), ExpiresAt: clienttest.Set(at)})
+	_, err = c.UpdateAccessLink(t.Context(), "l", clienttest.AccessLinkChanges{MaxViews: clienttest.Set(3),
+		ExpiresAt: clienttest.Set(at)})
 	require.NoError(t, err)
 	require.NoError(t, c.DeleteLeadMagnet(t.Context(), "m", true, `"1-a"`))
 	require.NoError(t, c.RevokeKey(t.Context(), "k"))
-	_, err = c.Submissions(t.Context(), "g", client.SubmissionFilter{Cursor: "c", Since: at, Paging: client.Paging{PerPage: 7}})
+	_, err = c.Submissions(t.Context(), "g", client.SubmissionFilter{Cursor: "c", Since: at,
+		Paging: client.Paging{PerPage: 7}})
 	require.NoError(t, err)
 	require.Equal(t, []string{
 		`PATCH /api/v1/generic-links/a%2Fb "1-a", "2-b" {"title":null,"description":"D","active":false}`,
@@ -161,7 +167,8 @@ func TestRefusalIsNotTriedAgain(t *testing.T) {
 	c, count := serve(t, func(_ int32, w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", problem.ContentType+"; charset=utf-8")
 		w.WriteHeader(http.StatusBadRequest)
-		_, _ = io.WriteString(w, `{"type":"x","title":"t","status":400,"detail":"d","code":"invalid_parameter","errors":[{"field":"email","message":"m"}]}`)
+		_, _ = io.WriteString(w,
+			`{"type":"x","title":"t","status":400,"detail":"d","code":"invalid_parameter","errors":[{"field":"email","message":"m"}]}`)
 	})
 	_, err := c.EmailSummary(t.Context(), "jo", "")
 	var p *problem.Problem
@@ -186,7 +193,8 @@ func TestAnswerOfAnother(t *testing.T) {
 
 func TestErrorHoldsNoQuery(t *testing.T) {
 	t.Parallel()
-	_, err := clienttest.New(client.Config{URL: "http://127.0.0.1:1", Key: "the-key"}).EmailSummary(t.Context(), "jo@example.com", "")
+	_, err := clienttest.New(client.Config{URL: "http://127.0.0.1:1", Key: "the-key"}).EmailSummary(t.Context(),
+		"jo@example.com", "")
 	require.Error(t, err)
 	require.NotContains(t, err.Error(), "example.com")
 	require.NotContains(t, err.Error(), "the-key")
@@ -197,17 +205,20 @@ func TestFilters(t *testing.T) {
 	var queries []string
 	c, _ := serve(t, func(_ int32, w http.ResponseWriter, r *http.Request) {
 		queries = append(queries, r.URL.String())
-		_, _ = io.WriteString(w, `{"data":[{"id":"e","event_data":{"page":3}}],"pagination":{"page":1,"total":1,"next_cursor":"abc"}}`)
+		_, _ = io.WriteString(w,
+			`{"data":[{"id":"e","event_data":{"page":3}}],"pagination":{"page":1,"total":1,"next_cursor":"abc"}}`)
 	})
 	yes := true
 	at := time.Date(2026, 1, 2, 3, 4, 5, 600_000_000, time.FixedZone("", 3600))
 	page, err := c.Events(t.Context(), client.EventFilter{
-		Paging: client.Paging{PerPage: 5}, Cursor: "c", AccessLinkID: "a", LeadMagnetID: "l", EventType: "page_viewed", From: at, To: at, ReceivedAfter: at, Bot: &yes,
+		Paging: client.Paging{PerPage: 5}, Cursor: "c", AccessLinkID: "a", LeadMagnetID: "l", EventType: "page_viewed",
+		From: at, To: at, ReceivedAfter: at, Bot: &yes,
 	})
 	require.NoError(t, err)
 	require.JSONEq(t, `{"page":3}`, string(page.Data[0].EventData))
 	require.Equal(t, "abc", *page.Pagination.NextCursor)
-	_, err = c.AccessLinks(t.Context(), client.AccessLinkFilter{Email: "a+b@example.com", IsActive: &yes, SubmissionID: "s", LeadMagnetID: "l"})
+	_, err = c.AccessLinks(t.Context(), client.AccessLinkFilter{Email: "a+b@example.com", IsActive: &yes,
+		SubmissionID: "s", LeadMagnetID: "l"})
 	require.NoError(t, err)
 	_, err = c.Events(t.Context(), client.EventFilter{})
 	require.NoError(t, err)

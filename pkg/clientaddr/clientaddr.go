@@ -57,7 +57,8 @@ func Networks(setting string, texts []string) ([]netip.Prefix, error) {
 		if err != nil {
 			addr, err := netip.ParseAddr(text)
 			if err != nil {
-				return nil, config.Invalid(setting, "has "+text+", which is not a network", "write networks such as 10.0.0.0/8, or single addresses, separated by commas")
+				return nil, config.Invalid(setting, "has "+text+", which is not a network",
+					"write networks such as 10.0.0.0/8, or single addresses, separated by commas")
 			}
 			prefix = netip.PrefixFrom(addr, addr.BitLen())
 		}

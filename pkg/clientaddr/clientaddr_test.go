@@ -22,7 +22,8 @@ func TestClient(t *testing.T) {
 		{"a stranger is believed nothing", own + ":1", "X-Forwarded-For", []string{"1.2.3.4"}, own},
 		{"a proxy that adds nothing", "10.0.0.1:1", "", nil, "10.0.0.1"},
 		{"one proxy", "10.0.0.1:1", "X-Forwarded-For", []string{"1.2.3.4"}, "1.2.3.4"},
-		{"a forged address is left of the real one", "10.0.0.1:1", "X-Forwarded-For", []string{"9.9.9.9, 1.2.3.4"}, "1.2.3.4"},
+		{"a forged address is left of the real one", "10.0.0.1:1", "X-Forwarded-For",
+			[]string{"9.9.9.9, 1.2.3.4"}, "1.2.3.4"},
 		{"two proxies", "10.0.0.1:1", "X-Forwarded-For", []string{"1.2.3.4, 10.0.0.2"}, "1.2.3.4"},
 		{"two lines", "10.0.0.1:1", "X-Forwarded-For", []string{"9.9.9.9", "1.2.3.4,10.0.0.2"}, "1.2.3.4"},
 		{"empty elements", "10.0.0.1:1", "X-Forwarded-For", []string{"1.2.3.4, ,"}, "1.2.3.4"},
@@ -73,9 +74,11 @@ func TestForwarded(t *testing.T) {
 func TestWithheld(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]bool{
-		"for=unknown": true, "For=Unknown": true, `for="unknown"`: true, "FOR=UNKNOWN;proto=https": true, "proto=https; for=unknown": true,
+		"for=unknown": true, "For=Unknown": true, `for="unknown"`: true, "FOR=UNKNOWN;proto=https": true,
+		"proto=https; for=unknown": true,
 		"for=1.2.3.4, for=unknown": true, `by="a,b";for=unknown`: true,
-		"": false, "for=1.2.3.4": false, "for=unknown, for=1.2.3.4": false, "proto=https": false, "for=_unknown": false, "by=unknown": false, `for="unknown`: false,
+		"": false, "for=1.2.3.4": false, "for=unknown, for=1.2.3.4": false, "proto=https": false, "for=_unknown": false,
+		"by=unknown": false, `for="unknown`: false,
 	} {
 		require.Equal(t, want, clientaddr.Withheld([]string{"for=9.9.9.9", line}), line)
 	}
@@ -92,7 +95,8 @@ func TestNetwork(t *testing.T) {
 func TestConfig(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, clientaddr.Config{}.Validate())
-	require.NoError(t, clientaddr.Config{TrustedProxies: []string{"10.0.0.0/8", "::1"}, ForwardedHeader: "forwarded"}.Validate())
+	require.NoError(t, clientaddr.Config{TrustedProxies: []string{"10.0.0.0/8", "::1"},
+		ForwardedHeader: "forwarded"}.Validate())
 	require.True(t, config.IsInvalid(clientaddr.Config{TrustedProxies: []string{"proxy"}}.Validate()))
 	require.True(t, config.IsInvalid(clientaddr.Config{ForwardedHeader: "x-real-ip"}.Validate()))
 }

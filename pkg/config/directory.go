@@ -16,12 +16,14 @@ func Writable(setting, dir string) error {
 		err = tryFile(dir)
 	}
 	switch {
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EROFS),
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR),
+		errors.Is(err, syscall.EROFS),
 		errors.Is(err, syscall.EINVAL), errors.Is(err, syscall.ENAMETOOLONG):
 		if failed, ok := errors.AsType[*fs.PathError](err); ok {
 			err = failed.Err // its text has a path that is the same or a part of it
 		}
-		return Invalid(setting, "is "+dir+", where no files can be written ("+err.Error()+")", "name a directory that the user of this process may write to")
+		return Invalid(setting, "is "+dir+", where no files can be written ("+err.Error()+")",
+			"name a directory that the user of this process may write to")
 	default:
 		return nil
 	}

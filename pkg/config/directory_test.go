@@ -25,12 +25,14 @@ func TestWritable(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, entries, "what was tried is removed")
 	for dir, reason := range map[string]string{
-		"/proc/spool": "no such file or directory", "/proc/self/x": "no such file or directory", "/proc": "no such file or directory",
-		file: "not a directory", filepath.Join(file, "below"): "not a directory",
+		"/proc/spool": "no such file or directory", "/proc/self/x": "no such file or directory",
+		"/proc": "no such file or directory",
+		file:    "not a directory", filepath.Join(file, "below"): "not a directory",
 		filepath.Join(home, strings.Repeat("x", 300)): "file name too long", filepath.Join(home, "\x00"): "invalid argument",
 	} {
 		err := config.Writable("--spool-dir", dir)
 		require.True(t, config.IsInvalid(err), dir)
-		require.EqualError(t, err, "--spool-dir (LODESTONE_SPOOL_DIR) is "+dir+", where no files can be written ("+reason+"): name a directory that the user of this process may write to")
+		require.EqualError(t, err, "--spool-dir (LODESTONE_SPOOL_DIR) is "+dir+", where no files can be written ("+reason+
+			"): name a directory that the user of this process may write to")
 	}
 }

@@ -138,11 +138,13 @@ type WatchDeps struct {
 func (s *Secret) Watch(d WatchDeps) service.Service {
 	labels := prometheus.Labels{"setting": s.setting}
 	refused := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "lodestone_secret_file_refused", Help: "1 while the file of a secret cannot be used, so that the process goes on with the value before, by setting.",
+		Name:        "lodestone_secret_file_refused",
+		Help:        "1 while the file of a secret cannot be used, so that the process goes on with the value before, by setting.",
 		ConstLabels: labels,
 	})
 	changes := prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "lodestone_secret_file_changes_total", Help: "New values that a process took from the file of a secret, by setting.",
+		Name:        "lodestone_secret_file_changes_total",
+		Help:        "New values that a process took from the file of a secret, by setting.",
 		ConstLabels: labels,
 	})
 	d.Registerer.MustRegister(refused, changes)

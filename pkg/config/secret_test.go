@@ -102,12 +102,14 @@ func TestABadFileKeepsTheSecret(t *testing.T) {
 	seen.Store("first")
 	c.Secret.OnChange(func(text string) { seen.Store(text) })
 	metrics := prometheus.NewRegistry()
-	enginetest.Run(t, c.Secret.Watch(config.WatchDeps{Log: slog.New(slog.NewTextHandler(lines, nil)), Registerer: metrics}))
+	enginetest.Run(t, c.Secret.Watch(config.WatchDeps{Log: slog.New(slog.NewTextHandler(lines, nil)),
+		Registerer: metrics}))
 	refused := func(want float64) func() bool {
 		return func() bool {
 			families, err := metrics.Gather()
 			return err == nil && slices.ContainsFunc(families, func(f *dto.MetricFamily) bool {
-				return f.GetName() == "lodestone_secret_file_refused" && f.GetMetric()[0].GetLabel()[0].GetValue() == "--keys" && f.GetMetric()[0].GetGauge().GetValue() == want
+				return f.GetName() == "lodestone_secret_file_refused" && f.GetMetric()[0].GetLabel()[0].GetValue() == "--keys" &&
+					f.GetMetric()[0].GetGauge().GetValue() == want
 			})
 		}
 	}

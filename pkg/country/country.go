@@ -45,7 +45,8 @@ func (c Config) Open() (*Database, error) {
 	}
 	d := &Database{reader: reader}
 	if !d.hasCountries() {
-		return nil, config.Invalid(setting, fmt.Sprintf("is %s, a file of type %q, which has no countries", c.Database, reader.Metadata.DatabaseType), remedy)
+		return nil, config.Invalid(setting, fmt.Sprintf("is %s, a file of type %q, which has no countries", c.Database,
+			reader.Metadata.DatabaseType), remedy)
 	}
 	return d, nil
 }

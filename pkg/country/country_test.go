@@ -19,7 +19,8 @@ func TestCountries(t *testing.T) {
 	t.Parallel()
 	text := func(s string) mmdbtype.DataType { return mmdbtype.String(s) }
 	file := countrytest.Write(t, map[string]mmdbtype.DataType{
-		"203.0.113.0/25":    mmdbtype.Map{"country": mmdbtype.Map{"iso_code": text("DE"), "names": mmdbtype.Map{"en": text("Germany")}}, "city": mmdbtype.Map{"geoname_id": mmdbtype.Uint32(1)}},
+		"203.0.113.0/25": mmdbtype.Map{"country": mmdbtype.Map{"iso_code": text("DE"),
+			"names": mmdbtype.Map{"en": text("Germany")}}, "city": mmdbtype.Map{"geoname_id": mmdbtype.Uint32(1)}},
 		"2001:db8:7::/48":   mmdbtype.Map{"country": mmdbtype.Map{"iso_code": text("AT")}},
 		"198.51.100.0/25":   mmdbtype.Map{"country_code": text("CH"), "country": text("Switzerland")},
 		"198.51.100.128/25": mmdbtype.Map{"country": text("FR")},
@@ -63,9 +64,11 @@ func TestAWrongFileNamesTheSetting(t *testing.T) {
 	content, err := os.ReadFile(countrytest.Germany(t, "203.0.113.0/24"))
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(cut, content[len(content)/2:], 0o600))
-	networks := countrytest.Write(t, map[string]mmdbtype.DataType{"203.0.113.0/24": mmdbtype.Map{"autonomous_system_number": mmdbtype.Uint32(7)}})
+	networks := countrytest.Write(t,
+		map[string]mmdbtype.DataType{"203.0.113.0/24": mmdbtype.Map{"autonomous_system_number": mmdbtype.Uint32(7)}})
 	for file, why := range map[string]string{
-		filepath.Join(dir, "missing.mmdb"): "cannot be read", dir: "cannot be read", text: "not a MaxMind DB file", cut: "", networks: "which has no countries",
+		filepath.Join(dir, "missing.mmdb"): "cannot be read", dir: "cannot be read", text: "not a MaxMind DB file", cut: "",
+		networks: "which has no countries",
 	} {
 		err := country.Config{Database: file}.Validate()
 		require.True(t, config.IsInvalid(err), file)

@@ -24,28 +24,33 @@ func TestCheck(t *testing.T) {
 	t.Parallel()
 	g := dialguard.New()
 	for _, public := range []string{
-		"1.1.1.1", "8.8.8.8", "93.184.216.34", "100.63.255.255", "100.128.0.1", "172.15.255.255", "172.32.0.1", "223.255.255.255",
+		"1.1.1.1", "8.8.8.8", "93.184.216.34", "100.63.255.255", "100.128.0.1", "172.15.255.255",
+		"172.32.0.1", "223.255.255.255",
 		"2606:4700:4700::1111", "2a00:1450:4001:80b::200e", "::ffff:1.1.1.1",
 		"64:ff9b::101:101", // 1.1.1.1 by NAT64
 	} {
 		require.NoError(t, g.Check(netip.MustParseAddr(public)), public)
 	}
 	for name, inward := range map[string][]string{
-		"unspecified":       {"0.0.0.0", "0.1.2.3", "::"},
-		"loopback":          {"127.0.0.1", "127.255.255.254", "::1"},
-		"private":           {"10.0.0.1", "10.255.255.255", "172.16.0.1", "172.31.255.255", "192.168.0.1", "192.168.255.255"},
-		"link-local":        {"169.254.0.1", "fe80::1", "fe80::1%eth0", "febf::1"},
-		"site-local":        {"fec0::1"},
-		"carrier NAT":       {"100.64.0.1", "100.127.255.255"},
-		"unique local":      {"fc00::1", "fd12:3456::1"},
-		"multicast":         {"224.0.0.1", "239.255.255.250", "ff02::1", "ff0e::1"},
-		"broadcast":         {"255.255.255.255", "240.0.0.1"},
-		"reserved":          {"192.0.0.1", "192.0.2.1", "198.18.0.1", "198.19.255.255", "198.51.100.1", "203.0.113.1", "2001:db8::1", "3fff::1"},
-		"metadata":          {"169.254.169.254", "169.254.170.2", "fd00:ec2::254", "100.100.100.200", "192.0.0.192", "168.63.129.16"},
-		"mapped":            {"::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:169.254.169.254", "::ffff:7f00:1", "::ffff:168.63.129.16"},
-		"compatible":        {"::127.0.0.1", "::a9fe:a9fe"},
-		"translated":        {"::ffff:0:127.0.0.1"},
-		"NAT64":             {"64:ff9b::7f00:1", "64:ff9b::a00:1", "64:ff9b::a9fe:a9fe", "64:ff9b::6440:1", "64:ff9b::c0a8:1", "64:ff9b::0:0"},
+		"unspecified":  {"0.0.0.0", "0.1.2.3", "::"},
+		"loopback":     {"127.0.0.1", "127.255.255.254", "::1"},
+		"private":      {"10.0.0.1", "10.255.255.255", "172.16.0.1", "172.31.255.255", "192.168.0.1", "192.168.255.255"},
+		"link-local":   {"169.254.0.1", "fe80::1", "fe80::1%eth0", "febf::1"},
+		"site-local":   {"fec0::1"},
+		"carrier NAT":  {"100.64.0.1", "100.127.255.255"},
+		"unique local": {"fc00::1", "fd12:3456::1"},
+		"multicast":    {"224.0.0.1", "239.255.255.250", "ff02::1", "ff0e::1"},
+		"broadcast":    {"255.255.255.255", "240.0.0.1"},
+		"reserved": {"192.0.0.1", "192.0.2.1", "198.18.0.1", "198.19.255.255", "198.51.100.1",
+			"203.0.113.1", "2001:db8::1", "3fff::1"},
+		"metadata": {"169.254.169.254", "169.254.170.2", "fd00:ec2::254", "100.100.100.200",
+			"192.0.0.192", "168.63.129.16"},
+		"mapped": {"::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:169.254.169.254",
+			"::ffff:7f00:1", "::ffff:168.63.129.16"},
+		"compatible": {"::127.0.0.1", "::a9fe:a9fe"},
+		"translated": {"::ffff:0:127.0.0.1"},
+		"NAT64": {"64:ff9b::7f00:1", "64:ff9b::a00:1", "64:ff9b::a9fe:a9fe", "64:ff9b::6440:1",
+			"64:ff9b::c0a8:1", "64:ff9b::0:0"},
 		"local NAT64":       {"64:ff9b:1::7f00:1", "64:ff9b:1:ffff::1"},
 		"6to4":              {"2002:7f00:1::", "2002:a9fe:a9fe::1", "2002:101:101::1", "192.88.99.1"},
 		"Teredo and ORCHID": {"2001::1", "2001:0:7f00:1::", "2001:20::1"},
@@ -83,12 +88,13 @@ func server(t *testing.T, address string, location func() string) (hits *atomic.
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", address)
 	require.NoError(t, err)
 	hits = &atomic.Int64{}
-	s := &httptest.Server{Listener: listener, Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		hits.Add(1)
-		if location != nil {
-			http.Redirect(w, r, location(), http.StatusTemporaryRedirect)
-		}
-	})}}
+	s := &httptest.Server{Listener: listener,
+		Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			hits.Add(1)
+			if location != nil {
+				http.Redirect(w, r, location(), http.StatusTemporaryRedirect)
+			}
+		})}}
 	s.Start()
 	t.Cleanup(s.Close)
 	_, port, err = net.SplitHostPort(listener.Addr().String())
@@ -119,7 +125,8 @@ func get(t *testing.T, c *http.Client, url string) error {
 func TestNothingInwardIsDialled(t *testing.T) {
 	t.Parallel()
 	hits, port := server(t, "127.0.0.1:0", nil)
-	for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "0.0.0.0", "[::]", "2130706433", "0x7f.1", "127.1"} {
+	for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "0.0.0.0", "[::]",
+		"2130706433", "0x7f.1", "127.1"} {
 		for _, scheme := range []string{"http", "https"} {
 			err := get(t, client(t, nil), scheme+"://"+host+":"+port+"/")
 			require.Error(t, err, host) // forms that only a browser understands do not resolve

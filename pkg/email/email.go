@@ -42,7 +42,8 @@ func Parse(text string) (Address, error) {
 	if !utf8.ValidString(text) {
 		return Address{}, errForm
 	}
-	text = extract(text) // in normal form C: e and a combining accent are one letter, whatever keyboard or program wrote it
+	// in normal form C: e and a combining accent are one letter, whatever keyboard or program wrote it
+	text = extract(text)
 	at := strings.LastIndexByte(text, '@')
 	if at < 1 {
 		return Address{}, errForm
@@ -99,7 +100,8 @@ func (a Address) Mailbox() string {
 // mistakes. Mails to them need a quoted name (RFC 5321), which mail.Address writes.
 func looseDots(domain string) bool {
 	domain = "." + strings.ToLower(domain)
-	return slices.ContainsFunc([]string{".docomo.ne.jp", ".ezweb.ne.jp", ".au.com"}, func(carrier string) bool { return strings.HasSuffix(domain, carrier) })
+	return slices.ContainsFunc([]string{".docomo.ne.jp", ".ezweb.ne.jp", ".au.com"},
+		func(carrier string) bool { return strings.HasSuffix(domain, carrier) })
 }
 
 func domain(text string) bool {

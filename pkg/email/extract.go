@@ -26,13 +26,17 @@ func extract(text string) string {
 // visible returns a text without characters that take no space, and with full-width forms of ASCII
 // as ASCII.
 func visible(text string) string {
-	joined := strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf && unicode.IsLetter(r) && !isFiller(r) && asciiOf(r) == r })
+	joined := strings.ContainsFunc(text, func(r rune) bool {
+		return r >= utf8.RuneSelf && unicode.IsLetter(r) &&
+			!isFiller(r) && asciiOf(r) == r
+	})
 	return strings.Map(func(r rune) rune {
 		const nonJoiner, joiner = '\u200c', '\u200d' // they tell words of some scripts apart, and so domains
 		switch {
 		case joined && (r == nonJoiner || r == joiner):
 			return r
-		case unicode.Is(unicode.Cf, r), isFiller(r), unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point):
+		case unicode.Is(unicode.Cf, r), isFiller(r), unicode.In(r, unicode.Variation_Selector,
+			unicode.Other_Default_Ignorable_Code_Point):
 			return -1
 		}
 		return asciiOf(r)

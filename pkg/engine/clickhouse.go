@@ -68,7 +68,8 @@ func NewClickHouse(c ClickHouseConfig) *ClickHouse {
 // URL returns the native address of Lodestone's own user, with its password and the database
 // "lodestone", which the migrations create.
 func (c *ClickHouse) URL() string {
-	return (&url.URL{Scheme: "clickhouse", User: c.user(clickhouseUser), Host: address(c.ports["tcp"]), Path: "/lodestone"}).String()
+	return (&url.URL{Scheme: "clickhouse", User: c.user(clickhouseUser), Host: address(c.ports["tcp"]),
+		Path: "/lodestone"}).String()
 }
 
 // HTTPURL returns the HTTP address of Lodestone's own user, with its password.
@@ -78,7 +79,8 @@ func (c *ClickHouse) HTTPURL() string {
 
 // SQLURL returns the HTTP address of the analyst, who can only read the database "analytics".
 func (c *ClickHouse) SQLURL() string {
-	return (&url.URL{Scheme: "http", User: c.user(clickhouseAnalyst), Host: address(c.ports["http"]), Path: "/", RawQuery: "database=" + AnalyticsDatabase}).String()
+	return (&url.URL{Scheme: "http", User: c.user(clickhouseAnalyst), Host: address(c.ports["http"]), Path: "/",
+		RawQuery: "database=" + AnalyticsDatabase}).String()
 }
 
 func (c *ClickHouse) user(name string) *url.Userinfo {
@@ -188,7 +190,8 @@ func findLauncher() (string, error) {
 	}
 	path, err := exec.LookPath(launcherName)
 	if err != nil {
-		return "", fmt.Errorf("the program %s is neither beside %s nor on the PATH: build it with `make build`", launcherName, self)
+		return "", fmt.Errorf("the program %s is neither beside %s nor on the PATH: build it with `make build`", launcherName,
+			self)
 	}
 	return filepath.Abs(path)
 }

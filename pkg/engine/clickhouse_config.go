@@ -71,7 +71,8 @@ func (c *ClickHouse) configure() error {
 	}
 	values["Shards"] = shards
 	// Files of config.d are merged in the order of their names.
-	files := map[string]string{"config.xml": clickhouseConfig, "users.xml": clickhouseUsers, "config.d/small.xml": clickhouseSmall}
+	files := map[string]string{"config.xml": clickhouseConfig, "users.xml": clickhouseUsers,
+		"config.d/small.xml": clickhouseSmall}
 	if len(shards) > 0 {
 		files["config.d/cluster.xml"] = clickhouseCluster
 	}

@@ -21,10 +21,12 @@ import (
 // other answers. It creates the workload of SQL users if there is none, as the library forgets it
 // with each process.
 func (c *ClickHouse) probe(ctx context.Context) error {
-	if text, err := c.request(ctx, http.MethodGet, "http://"+address(c.ports["http"])+"/ping", ""); err != nil || text != "Ok." {
+	if text, err := c.request(ctx, http.MethodGet, "http://"+address(c.ports["http"])+"/ping",
+		""); err != nil || text != "Ok." {
 		return fmt.Errorf("ping: %q: %w", text, cmpErr(err))
 	}
-	text, err := c.request(ctx, http.MethodPost, c.HTTPURL(), "SELECT count() FROM system.workloads WHERE name = 'analyst'")
+	text, err := c.request(ctx, http.MethodPost, c.HTTPURL(),
+		"SELECT count() FROM system.workloads WHERE name = 'analyst'")
 	if err != nil || text != "0" && text != "1" {
 		return fmt.Errorf("select: %q: %w", text, cmpErr(err))
 	}
@@ -41,7 +43,8 @@ func (c *ClickHouse) probe(ctx context.Context) error {
 
 func (c *ClickHouse) pingNative(ctx context.Context) (err error) {
 	client, err := ch.Dial(ctx, ch.Options{
-		Address: address(c.ports["tcp"]), User: clickhouseUser, Password: c.passwords[clickhouseUser], ClientName: "lodestone",
+		Address: address(c.ports["tcp"]), User: clickhouseUser,
+		Password: c.passwords[clickhouseUser], ClientName: "lodestone",
 	})
 	if err != nil {
 		return err

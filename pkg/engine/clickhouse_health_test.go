@@ -20,7 +20,8 @@ func TestClickHouseIsRestartedWhenAPortStopsAnswering(t *testing.T) {
 		t.Run(port, func(t *testing.T) {
 			t.Parallel()
 			server, events := observedClickHouse(t, func(s *engine.ClickHouse) { s.SetHangAfter(time.Second) })
-			if res, err := client.Post(server.HTTPURL(), "text/plain", strings.NewReader("SYSTEM STOP LISTEN "+port)); err == nil {
+			if res, err := client.Post(server.HTTPURL(), "text/plain",
+				strings.NewReader("SYSTEM STOP LISTEN "+port)); err == nil {
 				_ = res.Body.Close() // it may have closed its own connection
 			}
 			for e := range events {
@@ -37,7 +38,8 @@ func TestRecursiveExpressionsAreRefused(t *testing.T) {
 	t.Parallel()
 	server := enginetest.Server(t)
 	for _, address := range []string{server.HTTPURL(), strings.TrimSuffix(server.SQLURL(), "?database=analytics")} {
-		status, answer := query(t, address, "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t WHERE n < 3) SELECT * FROM t")
+		status, answer := query(t, address,
+			"WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t WHERE n < 3) SELECT * FROM t")
 		require.Equal(t, http.StatusBadRequest, status, answer)
 		require.Contains(t, answer, "SYNTAX_ERROR")
 	}

@@ -43,7 +43,8 @@ func (c Config) Validate() error {
 		schemes              []string
 	}{
 		{"--postgres-url", c.PostgresURL, "postgres://user:password@host:port/database", []string{"postgres", "postgresql"}},
-		{"--clickhouse-url", c.ClickHouseURL, "clickhouse://user:password@host:port/lodestone", []string{"clickhouse", "tcp"}},
+		{"--clickhouse-url", c.ClickHouseURL, "clickhouse://user:password@host:port/lodestone",
+			[]string{"clickhouse", "tcp"}},
 		{"--clickhouse-http-url", c.ClickHouseHTTPURL, "http://user:password@host:port", []string{"http", "https"}},
 		{"--sql-url", c.SQLURL, "http://user:password@host:port/?database=analytics", []string{"http", "https"}},
 	} {

@@ -71,7 +71,8 @@ func lockDir(dir string, mode os.FileMode) (*dirLock, error) {
 		return nil, fmt.Errorf("lock %s: %w", dir, explainFile(err))
 	}
 	if lock == nil {
-		return nil, fmt.Errorf("%s is %w (%s): stop that one, or choose another directory with --data", dir, ErrInUse, holder(path))
+		return nil, fmt.Errorf("%s is %w (%s): stop that one, or choose another directory with --data",
+			dir, ErrInUse, holder(path))
 	}
 	if err := os.WriteFile(path, fmt.Appendln(nil, os.Getpid()), 0o600); err != nil {
 		return nil, errors.Join(fmt.Errorf("lock %s: %w", dir, explainFile(err)), lock.Unlock())

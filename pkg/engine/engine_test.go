@@ -11,7 +11,8 @@ import (
 // Files of users.d take hashes of passwords from the environment; everything else of ClickHouse's
 // stays outside.
 func TestHashesOfPasswordsReachTheEngines(t *testing.T) {
-	for _, v := range []string{"CLICKHOUSE_DBT_PASSWORD_SHA256", "CLICKHOUSE_PASSWORD", "CLICKHOUSE_CONFIG", "LODESTONE_X_SHA256", "KAFKA_SHA256"} {
+	for _, v := range []string{"CLICKHOUSE_DBT_PASSWORD_SHA256", "CLICKHOUSE_PASSWORD", "CLICKHOUSE_CONFIG",
+		"LODESTONE_X_SHA256", "KAFKA_SHA256"} {
 		t.Setenv(v, "x")
 	}
 	environment := engine.ChildEnvironment()

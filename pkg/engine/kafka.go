@@ -91,7 +91,8 @@ func (k *Kafka) Config() kafka.Config {
 	if k.password == "" {
 		return kafka.Config{Brokers: k.Brokers(), Login: kafka.Login{Mechanism: "none"}}
 	}
-	return kafka.Config{Brokers: k.Brokers(), Login: kafka.Login{Mechanism: "scram-sha-256", User: kafkaUser, Password: k.password}}
+	return kafka.Config{Brokers: k.Brokers(), Login: kafka.Login{Mechanism: "scram-sha-256",
+		User: kafkaUser, Password: k.password}}
 }
 
 // Brokers returns the addresses to give to a client: one.

@@ -22,7 +22,8 @@ import (
 
 func kafkaClient(t *testing.T, c kafka.Config, options ...kgo.Opt) *kgo.Client {
 	t.Helper()
-	client, err := kgo.NewClient(append(append(options, c.Options(enginetest.Runtime().Log)...), kgo.MetadataMinAge(100*time.Millisecond))...)
+	client, err := kgo.NewClient(append(append(options, c.Options(enginetest.Runtime().Log)...),
+		kgo.MetadataMinAge(100*time.Millisecond))...)
 	require.NoError(t, err)
 	t.Cleanup(client.Close)
 	return client
@@ -34,7 +35,8 @@ func TestAcknowledgedRecordsSurviveTheKilledProcess(t *testing.T) {
 	process, at := up(t, dir)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	client := kafkaClient(t, at.Kafka, kgo.DefaultProduceTopic("events"), kgo.DisableIdempotentWrite(), kgo.RecordRetries(0))
+	client := kafkaClient(t, at.Kafka, kgo.DefaultProduceTopic("events"),
+		kgo.DisableIdempotentWrite(), kgo.RecordRetries(0))
 	_, err := kadm.NewClient(client).CreateTopic(ctx, 1, 1, nil, "events")
 	require.NoError(t, err)
 	acknowledged := make(chan int, 100_000)
@@ -67,7 +69,8 @@ func TestAcknowledgedRecordsSurviveTheKilledProcess(t *testing.T) {
 	end, ok := ends.Lookup("events", 0)
 	require.True(t, ok)
 	require.GreaterOrEqual(t, end.Offset, int64(last+1))
-	require.LessOrEqual(t, end.Offset, int64(last+2), "nothing twice: one may have been stored without its acknowledgement")
+	require.LessOrEqual(t, end.Offset, int64(last+2),
+		"nothing twice: one may have been stored without its acknowledgement")
 	next := 0
 	for int64(next) < end.Offset {
 		fetches := reader.PollFetches(context.Background())
@@ -96,7 +99,8 @@ func TestRetentionWorksAfterARestart(t *testing.T) {
 
 	second := engine.NewKafka(options)
 	startFor(t, second)
-	client := kafkaClient(t, second.Config(), kgo.DefaultProduceTopic("events"), kgo.ProducerBatchCompression(kgo.NoCompression()))
+	client := kafkaClient(t, second.Config(), kgo.DefaultProduceTopic("events"),
+		kgo.ProducerBatchCompression(kgo.NoCompression()))
 	for range 100 {
 		require.NoError(t, client.ProduceSync(context.Background(), &kgo.Record{Value: make([]byte, 10<<10)}).FirstErr())
 	}
@@ -121,7 +125,8 @@ func TestTakenPortIsLeftToItsOwner(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, l.Close()) }()
 	taken := l.Addr().(*net.TCPAddr).Port
-	k := engine.NewKafka(engine.KafkaConfig{Runtime: enginetest.Runtime(), Dir: filepath.Join(t.TempDir(), "new"), Port: taken, NoSync: true})
+	k := engine.NewKafka(engine.KafkaConfig{Runtime: enginetest.Runtime(),
+		Dir: filepath.Join(t.TempDir(), "new"), Port: taken, NoSync: true})
 	startFor(t, k)
 	require.NotEqual(t, fmt.Sprintf("127.0.0.1:%d", taken), k.Brokers()[0])
 }
@@ -129,7 +134,8 @@ func TestTakenPortIsLeftToItsOwner(t *testing.T) {
 func TestKafkaAsksForItsPassword(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	options := engine.KafkaConfig{Runtime: enginetest.Runtime(), Dir: dir, Port: enginetest.FreePort(t), NoSync: true, Login: true}
+	options := engine.KafkaConfig{Runtime: enginetest.Runtime(), Dir: dir,
+		Port: enginetest.FreePort(t), NoSync: true, Login: true}
 	first := engine.NewKafka(options)
 	require.NoError(t, first.Start(context.Background()))
 	with := first.Config()
@@ -154,7 +160,8 @@ func TestKafkaAsksForItsPassword(t *testing.T) {
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 
 	// Who has the password cannot change it for the next start.
-	_, err = kadm.NewClient(kafkaClient(t, with)).AlterUserSCRAMs(t.Context(), nil, []kadm.UpsertSCRAM{{User: with.User, Mechanism: kadm.ScramSha256, Iterations: 4096, Password: "another"}})
+	_, err = kadm.NewClient(kafkaClient(t, with)).AlterUserSCRAMs(t.Context(), nil,
+		[]kadm.UpsertSCRAM{{User: with.User, Mechanism: kadm.ScramSha256, Iterations: 4096, Password: "another"}})
 	require.NoError(t, err)
 	require.NoError(t, first.Stop(context.Background()))
 	second := engine.NewKafka(options)
@@ -191,7 +198,8 @@ func TestKafkaOffersNoRequestThatItAnswersInPart(t *testing.T) {
 // The directory of a version before brokers asked for a password has none.
 func TestKafkaOfAnEarlierVersionGetsAPassword(t *testing.T) {
 	t.Parallel()
-	options := engine.KafkaConfig{Runtime: enginetest.Runtime(), Dir: t.TempDir(), Port: enginetest.FreePort(t), NoSync: true}
+	options := engine.KafkaConfig{Runtime: enginetest.Runtime(), Dir: t.TempDir(),
+		Port: enginetest.FreePort(t), NoSync: true}
 	before := engine.NewKafka(options)
 	require.NoError(t, before.Start(context.Background()))
 	_, err := kadm.NewClient(kafkaClient(t, before.Config())).CreateTopic(t.Context(), 1, 1, nil, "events")

@@ -34,7 +34,8 @@ func serverOwner() (*owner, error) {
 	}
 	u, err := user.Lookup(OwnerName)
 	if err != nil {
-		return nil, fmt.Errorf("PostgreSQL does not run as root, and the user %s that it would run as does not exist (start lodestone as an ordinary user, or give --postgres-url): %w", OwnerName, err)
+		return nil, fmt.Errorf(
+			"PostgreSQL does not run as root, and the user %s that it would run as does not exist (start lodestone as an ordinary user, or give --postgres-url): %w", OwnerName, err)
 	}
 	uid, uidErr := strconv.Atoi(u.Uid)
 	gid, gidErr := strconv.Atoi(u.Gid)
@@ -75,7 +76,8 @@ func (o *owner) reaches(path string) error {
 			return err
 		}
 		if !o.passes(info) {
-			return fmt.Errorf("the user %s, whom PostgreSQL runs as when lodestone is started by root, may not enter %s", OwnerName, dir)
+			return fmt.Errorf("the user %s, whom PostgreSQL runs as when lodestone is started by root, may not enter %s",
+				OwnerName, dir)
 		}
 		if dir == filepath.Dir(dir) {
 			return nil
@@ -136,7 +138,8 @@ func (o *owner) home(dir string, log *slog.Logger) (string, error) {
 		return "", err
 	}
 	if err := o.reaches(home); err != nil {
-		return "", fmt.Errorf("%w: choose another directory with --data, start lodestone as an ordinary user, or give --postgres-url", err)
+		return "", fmt.Errorf(
+			"%w: choose another directory with --data, start lodestone as an ordinary user, or give --postgres-url", err)
 	}
 	return home, nil
 }

@@ -66,7 +66,8 @@ func (p *Postgres) URL() string { return p.address(postgresUser, postgresDatabas
 func (p *Postgres) AdminURL() string { return p.address(postgresSuperuser, "postgres") }
 
 func (p *Postgres) address(user, database string) string {
-	return (&url.URL{Scheme: "postgres", User: url.UserPassword(user, p.passwords[user]), Host: address(p.port), Path: "/" + database, RawQuery: "sslmode=disable"}).String()
+	return (&url.URL{Scheme: "postgres", User: url.UserPassword(user, p.passwords[user]), Host: address(p.port),
+		Path: "/" + database, RawQuery: "sslmode=disable"}).String()
 }
 
 // Programs returns the directory of the programs of PostgreSQL that run the server.
@@ -114,7 +115,8 @@ func (p *Postgres) prepare(ctx context.Context) (err error) {
 	if p.programs, err = p.config.Installer.Postgres(ctx, clusterVersion(p.cluster)); err != nil {
 		return err
 	}
-	p.config.Log.Info("PostgreSQL is run by these programs", "directory", p.programs.Bin, "version", strconv.Itoa(p.programs.Major))
+	p.config.Log.Info("PostgreSQL is run by these programs", "directory", p.programs.Bin, "version",
+		strconv.Itoa(p.programs.Major))
 	if err := p.owner.reaches(p.programs.Bin); err != nil {
 		return fmt.Errorf("%w: give --engine-cache a directory that every user can read", err)
 	}

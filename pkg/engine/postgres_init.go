@@ -31,7 +31,8 @@ func (p *Postgres) initialise(ctx context.Context, home string) (err error) {
 		return err
 	}
 	args := append([]string{
-		"-D", scratch, "-U", postgresSuperuser, "--pwfile=" + secret, "--auth=scram-sha-256", "-E", "UTF8", "--no-instructions", "--no-sync",
+		"-D", scratch, "-U", postgresSuperuser, "--pwfile=" + secret, "--auth=scram-sha-256", "-E", "UTF8",
+		"--no-instructions", "--no-sync",
 	}, locale(p.programs.Major)...)
 	cmd := p.owner.command(home, p.program("initdb"), args...)
 	out, err := cmd.CombinedOutput()
@@ -93,7 +94,8 @@ func (p *Postgres) bootstrap(ctx context.Context) (err error) {
 		verb = "ALTER"
 	}
 	// The password is random letters and digits: it needs no quoting.
-	if _, err := conn.Exec(ctx, verb+" ROLE "+postgresUser+" LOGIN CREATEROLE PASSWORD '"+p.passwords[postgresUser]+"'"); err != nil {
+	if _, err := conn.Exec(ctx, verb+" ROLE "+postgresUser+" LOGIN CREATEROLE PASSWORD '"+
+		p.passwords[postgresUser]+"'"); err != nil {
 		return fmt.Errorf("make our role: %w", err)
 	}
 	database, err := exists("SELECT EXISTS (SELECT FROM pg_database WHERE datname = '" + postgresDatabase + "')")

@@ -86,7 +86,8 @@ func (f onLine) Write(line []byte) (int, error) {
 func TestPostgresStartsAfterWhatAKilledOneLeft(t *testing.T) {
 	t.Parallel()
 	options := engine.PostgresConfig{ // with fsync, as `lodestone up` has it
-		Runtime: enginetest.Runtime(), Dir: enginetest.Dir(t), Port: enginetest.FreePort(t), Installer: enginetest.Installer(t),
+		Runtime: enginetest.Runtime(), Dir: enginetest.Dir(t), Port: enginetest.FreePort(t),
+		Installer: enginetest.Installer(t),
 	}
 	killed := engine.NewPostgres(options)
 	startFor(t, killed)
@@ -114,7 +115,8 @@ func TestOurRoleOwnsItsDatabaseAndLittleElse(t *testing.T) {
 	dir := enginetest.Dir(t)
 	server := enginetest.NewPostgres(t, dir)
 	startFor(t, server)
-	run(t, server.URL(), "CREATE TABLE t (x int)", "CREATE ROLE part LOGIN", "CREATE SCHEMA s", "CREATE UNLOGGED TABLE u (x int)")
+	run(t, server.URL(), "CREATE TABLE t (x int)", "CREATE ROLE part LOGIN", "CREATE SCHEMA s",
+		"CREATE UNLOGGED TABLE u (x int)")
 	require.False(t, scan[bool](t, server.URL(), "SELECT rolsuper FROM pg_roles WHERE rolname = 'lodestone'"))
 	require.True(t, scan[bool](t, server.URL(), "SELECT lower('ÄÖÜ') = 'äöü'"))
 	_, err := connect(t, server.URL()).Exec(context.Background(), "COPY (SELECT 1) TO PROGRAM 'true'")
@@ -137,7 +139,8 @@ func TestPackagedPostgresWorks(t *testing.T) {
 	t.Parallel()
 	installer := enginetest.Installer(t)
 	installer.PackagedOnly = true
-	server := engine.NewPostgres(engine.PostgresConfig{Runtime: enginetest.Runtime(), Dir: enginetest.Dir(t), NoSync: true, Installer: installer})
+	server := engine.NewPostgres(engine.PostgresConfig{Runtime: enginetest.Runtime(), Dir: enginetest.Dir(t),
+		NoSync: true, Installer: installer})
 	startFor(t, server)
 	run(t, server.URL(), "CREATE TABLE t (x int)")
 	require.GreaterOrEqual(t, scan[int](t, server.URL(), "SELECT current_setting('server_version_num')::int"), 180000)
@@ -158,12 +161,14 @@ func TestTheMachinesPostgresIsNamedWhenItMakesTheDatabase(t *testing.T) {
 		runtime.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
 		installer := enginetest.Installer(t)
 		installer.PackagedOnly = packagedOnly
-		server := engine.NewPostgres(engine.PostgresConfig{Runtime: runtime, Dir: dir, Port: enginetest.FreePort(t), NoSync: true, Installer: installer})
+		server := engine.NewPostgres(engine.PostgresConfig{Runtime: runtime, Dir: dir, Port: enginetest.FreePort(t),
+			NoSync: true, Installer: installer})
 		require.NoError(t, server.Start(t.Context()))
 		require.NoError(t, server.Stop(context.Background()))
 		return log.String()
 	}
-	require.Regexp(t, `level=WARN msg="[^"]*keep that version installed[^"]*" version=\d+ directory=`+regexp.QuoteMeta(packaged.Bin), warnings(false))
+	require.Regexp(t, `level=WARN msg="[^"]*keep that version installed[^"]*" version=\d+ directory=`+
+		regexp.QuoteMeta(packaged.Bin), warnings(false))
 	require.NotContains(t, warnings(false), "keep that version", "the database exists")
 	dir = enginetest.Dir(t)
 	require.NotContains(t, warnings(true), "keep that version")

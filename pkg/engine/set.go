@@ -140,7 +140,8 @@ func (s *Set) startMissing(ctx context.Context) error {
 	}
 	if len(s.config.KafkaBrokers) == 0 {
 		s.kafka = NewKafka(KafkaConfig{
-			Runtime: s.deps.Runtime, Dir: filepath.Join(s.config.Data, "kafka"), Port: s.config.KafkaPort, NoSync: s.config.NoSync, Login: true,
+			Runtime: s.deps.Runtime, Dir: filepath.Join(s.config.Data, "kafka"), Port: s.config.KafkaPort,
+			NoSync: s.config.NoSync, Login: true,
 		})
 		all = append(all, part{"kafka", s.kafka})
 	}

@@ -129,7 +129,8 @@ func TestWrongSettingsAreAllNamed(t *testing.T) {
 		PostgresURL: "mysql://secret@host/x", SQLURL: "http://user:secret@host/", ClickHouseHTTPURL: "host:1",
 		PostgresPort: 70000, KafkaPort: 5, ClickHousePort: 5,
 	}.Validate()
-	for _, want := range []string{"--data", "--postgres-url", "--clickhouse-http-url", "--sql-url", "--postgres-port", "--clickhouse-port"} {
+	for _, want := range []string{"--data", "--postgres-url", "--clickhouse-http-url", "--sql-url",
+		"--postgres-port", "--clickhouse-port"} {
 		require.ErrorContains(t, err, want)
 	}
 	require.NotContains(t, err.Error(), "secret")
@@ -169,7 +170,8 @@ func TestDefaultSettingsAreValid(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, c.Validate())
 	require.Equal(t, "./data", c.Data)
-	require.Equal(t, []int{15432, 19092, 19000, 18123}, []int{c.PostgresPort, c.KafkaPort, c.ClickHousePort, c.ClickHouseHTTPPort})
+	require.Equal(t, []int{15432, 19092, 19000, 18123},
+		[]int{c.PostgresPort, c.KafkaPort, c.ClickHousePort, c.ClickHouseHTTPPort})
 }
 
 // tree returns the processes below one, the nearest first.
@@ -215,7 +217,8 @@ func TestStartsAgainAtOnceAfterTheKillOfEveryProcess(t *testing.T) {
 		{"clickhouse", func(up, clickhouse, _ int, _ []int) []int { return []int{clickhouse, up} }},
 	} {
 		run(t, at.Postgres, "SET synchronous_commit = on", fmt.Sprintf("INSERT INTO t VALUES (%d)", round))
-		for _, pid := range order.of(process.Process.Pid, pidOf(t, dir, "clickhouse"), pidOf(t, dir, "postgres"), tree(t, process.Process.Pid)) {
+		for _, pid := range order.of(process.Process.Pid, pidOf(t, dir, "clickhouse"), pidOf(t, dir, "postgres"),
+			tree(t, process.Process.Pid)) {
 			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended with one before
 		}
 		require.Error(t, process.Wait(), order.name)

@@ -27,7 +27,8 @@ type encoding struct {
 
 func encodings() []encoding {
 	return []encoding{
-		{"record", func(b []byte, e *event.Event) []byte { return e.Append(b) }, func(e *event.Event, record []byte) error { return e.Decode(record) }},
+		{"record", func(b []byte, e *event.Event) []byte { return e.Append(b) },
+			func(e *event.Event, record []byte) error { return e.Decode(record) }},
 		{"fixed", appendFixed, decodeFixed},
 		{"json", appendJSON, decodeJSON},
 	}
@@ -122,7 +123,8 @@ func BenchmarkEncoding(b *testing.B) {
 			per := func(n int) float64 { return float64(n) / float64(len(events)) }
 			b.ReportMetric(0, "ns/op")
 			b.ReportMetric(per(len(batch)), "B/event")
-			for name, codec := range map[string]kgo.CompressionCodec{"snappy": kgo.SnappyCompression(), "lz4": kgo.Lz4Compression(), "zstd": kgo.ZstdCompression()} {
+			for name, codec := range map[string]kgo.CompressionCodec{"snappy": kgo.SnappyCompression(),
+				"lz4": kgo.Lz4Compression(), "zstd": kgo.ZstdCompression()} {
 				compressor, err := kgo.DefaultCompressor(codec)
 				if err != nil {
 					b.Fatal(err)
@@ -148,7 +150,8 @@ func BenchmarkCheckData(b *testing.B) {
 // fixed: every field at its place, variable ones with their length before them.
 func appendFixed(b []byte, e *event.Event) []byte {
 	b = append(b, 1, byte(e.Type))
-	for _, id := range [...]*uuid.UUID{&e.AccountID, &e.LeadMagnetID, &e.GenericLinkID, &e.AccessLinkID, &e.SessionID, &e.EventID} {
+	for _, id := range [...]*uuid.UUID{&e.AccountID, &e.LeadMagnetID, &e.GenericLinkID,
+		&e.AccessLinkID, &e.SessionID, &e.EventID} {
 		b = append(b, id[:]...)
 	}
 	b = binary.LittleEndian.AppendUint32(b, e.MagnetVersion)
@@ -178,7 +181,8 @@ func decodeFixed(e *event.Event, b []byte) error {
 	}
 	*e = event.Event{Type: event.Type(b[1])}
 	at := 2
-	for _, id := range [...]*uuid.UUID{&e.AccountID, &e.LeadMagnetID, &e.GenericLinkID, &e.AccessLinkID, &e.SessionID, &e.EventID} {
+	for _, id := range [...]*uuid.UUID{&e.AccountID, &e.LeadMagnetID, &e.GenericLinkID,
+		&e.AccessLinkID, &e.SessionID, &e.EventID} {
 		at += copy(id[:], b[at:])
 	}
 	e.MagnetVersion = binary.LittleEndian.Uint32(b[at:])
@@ -235,7 +239,8 @@ type jsonEvent struct {
 
 func appendJSON(b []byte, e *event.Event) []byte {
 	text, err := json.Marshal(jsonEvent{
-		1, e.AccountID, e.LeadMagnetID, e.GenericLinkID, e.AccessLinkID, e.SessionID, e.EventID, e.MagnetVersion, e.Type, e.Page,
+		1, e.AccountID, e.LeadMagnetID, e.GenericLinkID, e.AccessLinkID, e.SessionID, e.EventID,
+		e.MagnetVersion, e.Type, e.Page,
 		e.DurationMS, e.Data, e.IPHash[:], string(e.UserAgent), e.Bot, e.CreatedAt, e.ReceivedAt, e.Spooled,
 	})
 	if err != nil {

@@ -49,7 +49,8 @@ func goldenEvents() map[string]event.Event {
 			CreatedAt: 4_102_444_800_000, ReceivedAt: 4_102_444_800_000, Spooled: true,
 		},
 		"origin": {
-			AccountID: id(1), LeadMagnetID: id(2), AccessLinkID: id(4), EventID: id(6), Type: event.PageViewed, Data: []byte("{}"),
+			AccountID: id(1), LeadMagnetID: id(2), AccessLinkID: id(4), EventID: id(6),
+			Type: event.PageViewed, Data: []byte("{}"),
 			Origin:    event.Origin{Language: event.Language{'g', 's', 'w'}, Country: event.Country{'C', 'H'}},
 			CreatedAt: 1_773_500_966_535, ReceivedAt: 1_773_500_967_000,
 		},
@@ -127,7 +128,8 @@ func fieldNames(t *testing.T) map[protowire.Number]string {
 func describe(t *testing.T, names map[protowire.Number]string, record []byte) string {
 	t.Helper()
 	var out strings.Builder
-	fmt.Fprintf(&out, "# %d bytes: tag, [length], value in hex, then the field of event.proto and its value\n", len(record))
+	fmt.Fprintf(&out, "# %d bytes: tag, [length], value in hex, then the field of event.proto and its value\n",
+		len(record))
 	for b := record; len(b) > 0; {
 		number, typ, n := protowire.ConsumeTag(b)
 		require.Positive(t, n)
@@ -147,7 +149,8 @@ func describe(t *testing.T, names map[protowire.Number]string, record []byte) st
 			fmt.Fprintf(&out, "%x %x\n\t%d %s %s = %d\n", tag, value, number, proto, name, int64(v))
 		case protowire.BytesType:
 			v, _ := protowire.ConsumeBytes(value)
-			fmt.Fprintf(&out, "%x %x %x\n\t%d %s %s = %s\n", tag, value[:len(value)-len(v)], v, number, proto, name, readable(name, v))
+			fmt.Fprintf(&out, "%x %x %x\n\t%d %s %s = %s\n", tag, value[:len(value)-len(v)], v, number,
+				proto, name, readable(name, v))
 		default:
 			require.Fail(t, "unexpected type", "%d", typ)
 		}

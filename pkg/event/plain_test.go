@@ -15,7 +15,8 @@ func plainExamples() []Event {
 	id := func(n byte) uuid.UUID { return uuid.UUID{15: n, 0: 7} }
 	one := Event{
 		AccountID: id(1), LeadMagnetID: id(2), GenericLinkID: id(3), AccessLinkID: id(4), SessionID: id(5), EventID: id(6),
-		MagnetVersion: 300, Type: PageViewed, Page: 3, DurationMS: 8200, Data: []byte(`{"page":3,"duration_ms":8200}`), IPHash: [16]byte{1},
+		MagnetVersion: 300, Type: PageViewed, Page: 3, DurationMS: 8200,
+		Data: []byte(`{"page":3,"duration_ms":8200}`), IPHash: [16]byte{1},
 		UserAgent: []byte("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36 and then some more of it"),
 		CreatedAt: 1_773_500_966_535, ReceivedAt: 1_773_500_967_000,
 	}
@@ -76,8 +77,10 @@ func TestPlainObjects(t *testing.T) {
 		require.True(t, json.Valid([]byte(plain)), plain)
 	}
 	for _, other := range []string{
-		``, `{`, `{}}`, `[]`, `{"a"}`, `{"a":}`, `{"a":01}`, `{"a":-1}`, `{"a":1.5}`, `{"a":1e5}`, `{"a":1,}`, `{,}`, `{"a":1 }`, `{ }`, `{"a":[1]}`, `{"a":{}}`,
-		`{"a":"\n"}`, "{\"a\":\"\n\"}", `{"a":"é"}`, "{\"a\":\"\xff\"}", `{"a":tru}`, `{"a":nulll}`, `{"a":true`, `{"a":1`, `{"a":"b`, `{"a":"b"`, `{a:1}`, `{"a":0x1}`, `{"a":"b""c":1}`,
+		``, `{`, `{}}`, `[]`, `{"a"}`, `{"a":}`, `{"a":01}`, `{"a":-1}`, `{"a":1.5}`, `{"a":1e5}`, `{"a":1,}`, `{,}`,
+		`{"a":1 }`, `{ }`, `{"a":[1]}`, `{"a":{}}`,
+		`{"a":"\n"}`, "{\"a\":\"\n\"}", `{"a":"é"}`, "{\"a\":\"\xff\"}", `{"a":tru}`, `{"a":nulll}`, `{"a":true`, `{"a":1`,
+		`{"a":"b`, `{"a":"b"`, `{a:1}`, `{"a":0x1}`, `{"a":"b""c":1}`,
 	} {
 		require.False(t, isPlainObject([]byte(other)), other)
 	}
@@ -102,7 +105,8 @@ func FuzzPlain(f *testing.F) {
 func BenchmarkDecode(b *testing.B) {
 	example := plainExamples()[0]
 	record := example.Append(nil)
-	long := protowire.AppendVarint(protowire.AppendTag(append([]byte(nil), record...), fieldSpooled, protowire.VarintType), 0)
+	long := protowire.AppendVarint(protowire.AppendTag(append([]byte(nil), record...), fieldSpooled, protowire.VarintType),
+		0)
 	for name, record := range map[string][]byte{"plain": record, "any": long} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

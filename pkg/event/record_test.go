@@ -26,7 +26,8 @@ func requireSame(t require.TestingT, want, got event.Event) {
 }
 
 func drawID(t *rapid.T, name string) uuid.UUID {
-	return uuid.UUID(rapid.SliceOfN(rapid.Byte(), 16, 16).Filter(func(b []byte) bool { return uuid.UUID(b) != uuid.Nil }).Draw(t, name))
+	return uuid.UUID(rapid.SliceOfN(rapid.Byte(), 16,
+		16).Filter(func(b []byte) bool { return uuid.UUID(b) != uuid.Nil }).Draw(t, name))
 }
 
 func drawEvent(t *rapid.T) event.Event {
@@ -111,13 +112,15 @@ func TestUnknownFieldsAreSkipped(t *testing.T) {
 		}).Draw(t, "number"))
 		switch rapid.IntRange(0, 4).Draw(t, "type") {
 		case 0:
-			record = protowire.AppendVarint(protowire.AppendTag(record, number, protowire.VarintType), rapid.Uint64().Draw(t, "v"))
+			record = protowire.AppendVarint(protowire.AppendTag(record, number, protowire.VarintType),
+				rapid.Uint64().Draw(t, "v"))
 		case 1:
 			record = protowire.AppendFixed64(protowire.AppendTag(record, number, protowire.Fixed64Type), 7)
 		case 2:
 			record = protowire.AppendFixed32(protowire.AppendTag(record, number, protowire.Fixed32Type), 7)
 		case 3:
-			record = protowire.AppendBytes(protowire.AppendTag(record, number, protowire.BytesType), rapid.SliceOf(rapid.Byte()).Draw(t, "b"))
+			record = protowire.AppendBytes(protowire.AppendTag(record, number, protowire.BytesType),
+				rapid.SliceOf(rapid.Byte()).Draw(t, "b"))
 		case 4:
 			record = protowire.AppendTag(record, number, protowire.StartGroupType)
 			record = protowire.AppendTag(record, number, protowire.EndGroupType)
@@ -166,52 +169,54 @@ func TestRefusedRecords(t *testing.T) {
 		record []byte
 		want   error
 	}{
-		"empty":                   {nil, event.ErrMalformed},
-		"JSON":                    {[]byte(`{"event_type":"page_viewed"}`), event.ErrMalformed},
-		"zeros":                   {make([]byte, 100), event.ErrMalformed},
-		"without version":         {valid.Append(nil)[2:], event.ErrMalformed},
-		"a later version":         {append([]byte{8, 2}, valid.Append(nil)[2:]...), event.ErrNewer},
-		"a later version, cut":    {append([]byte{8, 2}, valid.Append(nil)[2:60]...), event.ErrMalformed},
-		"only a later version":    {[]byte{8, 2}, event.ErrMalformed},
-		"no version at all":       {number(1, 1<<63), event.ErrMalformed},
-		"version 0":               {number(1, 0), event.ErrMalformed},
-		"no account":              {changed(func(e *event.Event) { e.AccountID = uuid.Nil }), event.ErrInvalid},
-		"no lead magnet":          {changed(func(e *event.Event) { e.LeadMagnetID = uuid.Nil }), event.ErrInvalid},
-		"no access link":          {changed(func(e *event.Event) { e.AccessLinkID = uuid.Nil }), event.ErrInvalid},
-		"no event id":             {changed(func(e *event.Event) { e.EventID = uuid.Nil }), event.ErrInvalid},
-		"no type":                 {changed(func(e *event.Event) { e.Type = 0 }), event.ErrInvalid},
-		"an unknown type":         {changed(func(e *event.Event) { e.Type = unknownType }), event.ErrNewer},
-		"an unknown type, broken": {changed(func(e *event.Event) { e.Type, e.EventID = unknownType, uuid.Nil }), event.ErrInvalid},
-		"a type that wraps":       {number(9, 257), event.ErrInvalid},
-		"a page too large":        {changed(func(e *event.Event) { e.Page = event.MaxPage + 1 }), event.ErrInvalid},
-		"a page that wraps":       {number(10, 1<<32+1), event.ErrInvalid},
-		"a duration too long":     {changed(func(e *event.Event) { e.DurationMS = event.MaxDurationMS + 1 }), event.ErrInvalid},
-		"a file version wraps":    {number(8, 1<<32), event.ErrInvalid},
-		"spooled 2":               {number(18, 2), event.ErrInvalid},
-		"no time":                 {changed(func(e *event.Event) { e.CreatedAt = 0 }), event.ErrInvalid},
-		"received in seconds":     {changed(func(e *event.Event) { e.ReceivedAt /= 1000 }), event.ErrInvalid},
-		"created in the future":   {changed(func(e *event.Event) { e.CreatedAt = 1 << 62 }), event.ErrInvalid},
-		"created negative":        {changed(func(e *event.Event) { e.CreatedAt = -1 }), event.ErrInvalid},
-		"a short id":              {with(2, make([]byte, 15)), event.ErrInvalid},
-		"an id as text":           {with(7, []byte(uuid.NewString())), event.ErrInvalid},
-		"a long hash":             {with(13, make([]byte, 17)), event.ErrInvalid},
-		"data empty":              {with(12, nil), event.ErrInvalid},
-		"data an array":           {with(12, []byte("[]")), event.ErrInvalid},
-		"data cut off":            {with(12, []byte(`{"a":`)), event.ErrInvalid},
-		"data with invalid text":  {with(12, []byte("{\"a\":\"\xff\"}")), event.ErrInvalid},
-		"data too long":           {with(12, bytes.Repeat([]byte(" "), event.MaxDataBytes+1)), event.ErrInvalid},
-		"agent too long":          {with(14, bytes.Repeat([]byte("a"), event.MaxAgentBytes+1)), event.ErrInvalid},
-		"agent invalid":           {with(14, []byte("\xff")), event.ErrInvalid},
-		"rule too long":           {with(15, bytes.Repeat([]byte("a"), event.MaxBotRuleBytes+1)), event.ErrInvalid},
-		"rule invalid":            {with(15, []byte("\xff")), event.ErrInvalid},
-		"a language in words":     {with(21, []byte("German")), event.ErrInvalid},
-		"a language of a letter":  {with(21, []byte("d")), event.ErrInvalid},
-		"a language in capitals":  {with(21, []byte("DE")), event.ErrInvalid},
-		"a language with a gap":   {with(21, []byte("\x00de")), event.ErrInvalid},
-		"a country in small":      {with(22, []byte("de")), event.ErrInvalid},
-		"a country in words":      {with(22, []byte("DEU")), event.ErrInvalid},
-		"a country of zeros":      {with(22, []byte{0, 'D'}), event.ErrInvalid},
-		"bytes after it":          {append(valid.Append(nil), 0xff), event.ErrMalformed},
+		"empty":                {nil, event.ErrMalformed},
+		"JSON":                 {[]byte(`{"event_type":"page_viewed"}`), event.ErrMalformed},
+		"zeros":                {make([]byte, 100), event.ErrMalformed},
+		"without version":      {valid.Append(nil)[2:], event.ErrMalformed},
+		"a later version":      {append([]byte{8, 2}, valid.Append(nil)[2:]...), event.ErrNewer},
+		"a later version, cut": {append([]byte{8, 2}, valid.Append(nil)[2:60]...), event.ErrMalformed},
+		"only a later version": {[]byte{8, 2}, event.ErrMalformed},
+		"no version at all":    {number(1, 1<<63), event.ErrMalformed},
+		"version 0":            {number(1, 0), event.ErrMalformed},
+		"no account":           {changed(func(e *event.Event) { e.AccountID = uuid.Nil }), event.ErrInvalid},
+		"no lead magnet":       {changed(func(e *event.Event) { e.LeadMagnetID = uuid.Nil }), event.ErrInvalid},
+		"no access link":       {changed(func(e *event.Event) { e.AccessLinkID = uuid.Nil }), event.ErrInvalid},
+		"no event id":          {changed(func(e *event.Event) { e.EventID = uuid.Nil }), event.ErrInvalid},
+		"no type":              {changed(func(e *event.Event) { e.Type = 0 }), event.ErrInvalid},
+		"an unknown type":      {changed(func(e *event.Event) { e.Type = unknownType }), event.ErrNewer},
+		"an unknown type, broken": {changed(func(e *event.Event) { e.Type, e.EventID = unknownType, uuid.Nil }),
+			event.ErrInvalid},
+		"a type that wraps": {number(9, 257), event.ErrInvalid},
+		"a page too large":  {changed(func(e *event.Event) { e.Page = event.MaxPage + 1 }), event.ErrInvalid},
+		"a page that wraps": {number(10, 1<<32+1), event.ErrInvalid},
+		"a duration too long": {changed(func(e *event.Event) { e.DurationMS = event.MaxDurationMS + 1 }),
+			event.ErrInvalid},
+		"a file version wraps":   {number(8, 1<<32), event.ErrInvalid},
+		"spooled 2":              {number(18, 2), event.ErrInvalid},
+		"no time":                {changed(func(e *event.Event) { e.CreatedAt = 0 }), event.ErrInvalid},
+		"received in seconds":    {changed(func(e *event.Event) { e.ReceivedAt /= 1000 }), event.ErrInvalid},
+		"created in the future":  {changed(func(e *event.Event) { e.CreatedAt = 1 << 62 }), event.ErrInvalid},
+		"created negative":       {changed(func(e *event.Event) { e.CreatedAt = -1 }), event.ErrInvalid},
+		"a short id":             {with(2, make([]byte, 15)), event.ErrInvalid},
+		"an id as text":          {with(7, []byte(uuid.NewString())), event.ErrInvalid},
+		"a long hash":            {with(13, make([]byte, 17)), event.ErrInvalid},
+		"data empty":             {with(12, nil), event.ErrInvalid},
+		"data an array":          {with(12, []byte("[]")), event.ErrInvalid},
+		"data cut off":           {with(12, []byte(`{"a":`)), event.ErrInvalid},
+		"data with invalid text": {with(12, []byte("{\"a\":\"\xff\"}")), event.ErrInvalid},
+		"data too long":          {with(12, bytes.Repeat([]byte(" "), event.MaxDataBytes+1)), event.ErrInvalid},
+		"agent too long":         {with(14, bytes.Repeat([]byte("a"), event.MaxAgentBytes+1)), event.ErrInvalid},
+		"agent invalid":          {with(14, []byte("\xff")), event.ErrInvalid},
+		"rule too long":          {with(15, bytes.Repeat([]byte("a"), event.MaxBotRuleBytes+1)), event.ErrInvalid},
+		"rule invalid":           {with(15, []byte("\xff")), event.ErrInvalid},
+		"a language in words":    {with(21, []byte("German")), event.ErrInvalid},
+		"a language of a letter": {with(21, []byte("d")), event.ErrInvalid},
+		"a language in capitals": {with(21, []byte("DE")), event.ErrInvalid},
+		"a language with a gap":  {with(21, []byte("\x00de")), event.ErrInvalid},
+		"a country in small":     {with(22, []byte("de")), event.ErrInvalid},
+		"a country in words":     {with(22, []byte("DEU")), event.ErrInvalid},
+		"a country of zeros":     {with(22, []byte{0, 'D'}), event.ErrInvalid},
+		"bytes after it":         {append(valid.Append(nil), 0xff), event.ErrMalformed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -249,7 +254,8 @@ func FuzzDecode(f *testing.F) {
 		err := e.Decode(record)
 		require.Equal(t, before, record, "the record was changed")
 		if err != nil {
-			require.True(t, errors.Is(err, event.ErrMalformed) || errors.Is(err, event.ErrNewer) || errors.Is(err, event.ErrInvalid), err)
+			require.True(t, errors.Is(err, event.ErrMalformed) || errors.Is(err, event.ErrNewer) ||
+				errors.Is(err, event.ErrInvalid), err)
 			return
 		}
 		require.NoError(t, e.Validate())

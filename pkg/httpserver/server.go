@@ -27,10 +27,11 @@ const (
 	readHeaderTimeout = 10 * time.Second
 	readTimeout       = 30 * time.Second
 	writeTimeout      = 60 * time.Second
-	idleTimeout       = 75 * time.Second // longer than usual proxies keep theirs (60 s), so that they are the ones to close
-	maxHeaderBytes    = 32 << 10
-	maxStreams        = 64   // requests at a time over one connection of HTTP/2
-	maxConnections    = 4096 // further ones wait
+	// longer than usual proxies keep theirs (60 s), so that they are the ones to close
+	idleTimeout    = 75 * time.Second
+	maxHeaderBytes = 32 << 10
+	maxStreams     = 64   // requests at a time over one connection of HTTP/2
+	maxConnections = 4096 // further ones wait
 	// Drain is how long a stop waits for requests in flight, if its context allows as much;
 	// after that their connections are closed.
 	Drain = 20 * time.Second
@@ -82,14 +83,16 @@ func (s *Server) Listen(ctx context.Context) error {
 		return nil
 	}
 	secure, err := s.config.TLS.Open(certificate.Deps{
-		Name: s.config.Name, Log: s.log, Registerer: s.metrics, Optional: s.config.OptionalClients, Protocols: []string{"h2", "http/1.1"},
+		Name: s.config.Name, Log: s.log, Registerer: s.metrics, Optional: s.config.OptionalClients,
+		Protocols: []string{"h2", "http/1.1"},
 	})
 	if err != nil {
 		return err
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.config.Address)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return config.Invalid(s.config.Setting, "is "+s.config.Address+", which another process uses", "stop that process or give another address")
+		return config.Invalid(s.config.Setting, "is "+s.config.Address+", which another process uses",
+			"stop that process or give another address")
 	}
 	if err != nil {
 		return fmt.Errorf("listen for %s: %w", s.config.Name, err)

@@ -23,14 +23,16 @@ import (
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
 func newServer(name, address string, h http.Handler) *httpserver.Server {
-	return httpserver.New(httpserver.Config{Name: name, Setting: "--listen", Address: address}, httpserver.Deps{Handler: h, Log: slog.New(slog.DiscardHandler)})
+	return httpserver.New(httpserver.Config{Name: name, Setting: "--listen", Address: address},
+		httpserver.Deps{Handler: h, Log: slog.New(slog.DiscardHandler)})
 }
 
 // Who keeps connections to a server that is about to stop is sent elsewhere with the next answer,
 // and served until then.
 func TestALeavingServerEndsItsConnections(t *testing.T) {
 	t.Parallel()
-	s := newServer("test", "127.0.0.1:0", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "whole") }))
+	s := newServer("test", "127.0.0.1:0",
+		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "whole") }))
 	require.NoError(t, s.Start(t.Context()))
 	transport := &http.Transport{}
 	client := &http.Client{Transport: transport}

@@ -38,7 +38,8 @@ func get(t *testing.T, c *http.Client, url string) (status int, protocol, body s
 func startSecure(t *testing.T, c httpserver.Config, h http.Handler) *httpserver.Server {
 	t.Helper()
 	c.Name, c.Setting, c.Address = "test", "--listen", "127.0.0.1:0"
-	s := httpserver.New(c, httpserver.Deps{Handler: h, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
+	s := httpserver.New(c, httpserver.Deps{Handler: h, Log: slog.New(slog.DiscardHandler),
+		Registerer: prometheus.NewRegistry()})
 	require.NoError(t, s.Start(t.Context()))
 	t.Cleanup(func() { require.NoError(t, s.Stop(context.WithoutCancel(t.Context()))) })
 	return s
@@ -60,7 +61,8 @@ func TestServesTLS(t *testing.T) {
 		require.Equal(t, "HTTP/2.0", protocol)
 		require.Equal(t, "HTTP/2.0", text)
 	}
-	status, _, text := get(t, &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, "http://"+s.Addr().String())
+	status, _, text := get(t, &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
+		"http://"+s.Addr().String())
 	require.Equal(t, 400, status)
 	require.Contains(t, text, "HTTPS")
 }
@@ -70,8 +72,11 @@ func TestAdminNeedsACertificateForMetrics(t *testing.T) {
 	t.Parallel()
 	a := certificatetest.NewAuthority(t)
 	server, client := a.Issue("server"), a.Issue("client")
-	h := httpserver.Admin(prometheus.NewRegistry(), map[string]httpserver.Check{"store": func(context.Context) error { return errors.New("a secret address") }}, httpserver.AdminConfig{NeedCertificate: true, Profiles: true})
-	s := startSecure(t, httpserver.Config{TLS: certificate.Server{Cert: server.Cert, Key: server.Key, ClientCA: a.CA}, OptionalClients: true}, h)
+	h := httpserver.Admin(prometheus.NewRegistry(),
+		map[string]httpserver.Check{"store": func(context.Context) error { return errors.New("a secret address") }},
+		httpserver.AdminConfig{NeedCertificate: true, Profiles: true})
+	s := startSecure(t, httpserver.Config{TLS: certificate.Server{Cert: server.Cert, Key: server.Key, ClientCA: a.CA},
+		OptionalClients: true}, h)
 	stranger, ours := secureClient(t, a.Client()), secureClient(t, a.Client(client))
 	url := "https://" + s.Addr().String()
 	for _, test := range []struct {
@@ -81,8 +86,10 @@ func TestAdminNeedsACertificateForMetrics(t *testing.T) {
 		says   string
 	}{
 		{stranger, "/metrics", 403, "--admin-tls-client-ca"}, {ours, "/metrics", 200, ""},
-		{stranger, "/debug/pprof/heap", 403, "--admin-tls-client-ca"}, {stranger, "/debug/pprof/profile", 403, "--admin-tls-client-ca"}, {ours, "/debug/pprof/heap?debug=1", 200, "heap profile"},
-		{stranger, "/healthz", 200, "ok"}, {stranger, "/readyz", 503, `"store":"failed"`}, {ours, "/readyz", 503, "a secret address"},
+		{stranger, "/debug/pprof/heap", 403, "--admin-tls-client-ca"}, {stranger, "/debug/pprof/profile", 403,
+			"--admin-tls-client-ca"}, {ours, "/debug/pprof/heap?debug=1", 200, "heap profile"},
+		{stranger, "/healthz", 200, "ok"}, {stranger, "/readyz", 503, `"store":"failed"`},
+		{ours, "/readyz", 503, "a secret address"},
 	} {
 		status, _, text := get(t, test.client, url+test.path)
 		require.Equal(t, test.status, status, test.path)

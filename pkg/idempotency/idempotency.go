@@ -99,7 +99,8 @@ func CheckKey(key string) error {
 		}
 	}
 	if key == "" || len(key) > MaxKey {
-		return problem.Parameter(problem.Field{Field: "Idempotency-Key", Message: fmt.Sprintf("must have 1 to %d characters, and has %d", MaxKey, len(key))})
+		return problem.Parameter(problem.Field{Field: "Idempotency-Key",
+			Message: fmt.Sprintf("must have 1 to %d characters, and has %d", MaxKey, len(key))})
 	}
 	return nil
 }
@@ -143,7 +144,8 @@ func (s *Store) Begin(ctx context.Context, r Request) (*Claim, *Answer, error) {
 // find returns the answer that a key has, or the claim that may be taken over, or why neither. It
 // returns nothing if the key is not there.
 func (s *Store) find(ctx context.Context, r Request) (_ *Answer, free uuid.UUID, err error) {
-	k, err := s.queries.FindIdempotencyKey(ctx, store.FindIdempotencyKeyParams{AccountID: r.Account, Operation: r.owner(), Key: r.Key, KeepSeconds: Keep.Seconds()})
+	k, err := s.queries.FindIdempotencyKey(ctx, store.FindIdempotencyKeyParams{AccountID: r.Account, Operation: r.owner(),
+		Key: r.Key, KeepSeconds: Keep.Seconds()})
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil, uuid.Nil, nil
@@ -152,13 +154,17 @@ func (s *Store) find(ctx context.Context, r Request) (_ *Answer, free uuid.UUID,
 	case k.Expired, k.GivenUp && !k.TookEffect && !k.Answered:
 		return nil, k.Claim, nil
 	case !bytes.Equal(k.Request, r.Hash[:]):
-		return nil, uuid.Nil, problem.Invalid(problem.Field{Field: "Idempotency-Key", Message: "was used with another request: give a new key"})
+		return nil, uuid.Nil,
+			problem.Invalid(problem.Field{Field: "Idempotency-Key", Message: "was used with another request: give a new key"})
 	case k.Answered && k.Sealed == nil:
-		return nil, uuid.Nil, problem.New(problem.Conflict, "A request with this Idempotency-Key succeeded, and its answer is not kept: it held a secret.")
+		return nil, uuid.Nil,
+			problem.New(problem.Conflict,
+				"A request with this Idempotency-Key succeeded, and its answer is not kept: it held a secret.")
 	case k.Answered:
 		body, err := s.tokens.Open(sealing, k.Sealed, k.Claim[:])
 		if err != nil {
-			s.log.Error("cannot open the answer for an idempotency key: give the token key that sealed it", "operation", r.Operation, "error", err)
+			s.log.Error("cannot open the answer for an idempotency key: give the token key that sealed it",
+				"operation", r.Operation, "error", err)
 			return nil, uuid.Nil, lost()
 		}
 		a := &Answer{Status: int(*k.Status), Body: body}
@@ -169,12 +175,15 @@ func (s *Store) find(ctx context.Context, r Request) (_ *Answer, free uuid.UUID,
 	case k.GivenUp:
 		return nil, uuid.Nil, lost()
 	default:
-		return nil, uuid.Nil, problem.New(problem.Conflict, "A request with this Idempotency-Key is being answered. Try again.").RetryAfter(time.Second)
+		return nil, uuid.Nil,
+			problem.New(problem.Conflict,
+				"A request with this Idempotency-Key is being answered. Try again.").RetryAfter(time.Second)
 	}
 }
 
 func lost() error {
-	return problem.New(problem.Conflict, "A request with this Idempotency-Key took effect, and its answer was lost. Check what it created before you send another.")
+	return problem.New(problem.Conflict,
+		"A request with this Idempotency-Key took effect, and its answer was lost. Check what it created before you send another.")
 }
 
 // Context returns a context under which every writing transaction marks the claim.
@@ -187,7 +196,8 @@ func (c *Claim) Context(ctx context.Context) context.Context {
 			return fmt.Errorf("mark idempotency key: %w", err)
 		}
 		if marked == 0 {
-			return problem.New(problem.Conflict, "This took so long that another request with the same Idempotency-Key took over.")
+			return problem.New(problem.Conflict,
+				"This took so long that another request with the same Idempotency-Key took over.")
 		}
 		return nil
 	})
@@ -223,6 +233,7 @@ func (c *Claim) Release(ctx context.Context) {
 		AccountID: c.request.Account, Operation: c.request.owner(), Key: c.request.Key, Claim: c.id,
 	})
 	if err != nil {
-		c.store.log.Warn("cannot give back an idempotency key: it is free when its claim has run out", "operation", c.request.Operation, "error", err)
+		c.store.log.Warn("cannot give back an idempotency key: it is free when its claim has run out", "operation",
+			c.request.Operation, "error", err)
 	}
 }

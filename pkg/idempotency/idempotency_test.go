@@ -61,7 +61,8 @@ func effect(ctx context.Context, pool *postgres.Pool, account uuid.UUID) error {
 
 func effects(t *testing.T, pool *postgres.Pool, account uuid.UUID) (n int) {
 	t.Helper()
-	require.NoError(t, pool.Unscoped().QueryRow(t.Context(), `SELECT count(*) FROM lead_magnets WHERE account_id = $1`, account).Scan(&n))
+	require.NoError(t, pool.Unscoped().QueryRow(t.Context(), `SELECT count(*) FROM lead_magnets WHERE account_id = $1`,
+		account).Scan(&n))
 	return n
 }
 
@@ -94,7 +95,9 @@ func TestReplay(t *testing.T) {
 	require.True(t, problem.Is(err, problem.ValidationError))
 
 	// Another account, another operation, another key: nothing to do with it.
-	for _, r := range []Request{request(account(t, pool), "k", "b"), {Account: id, Operation: "other", Key: "k", Timeout: timeout}, {Account: id, Operation: "make", Caller: "another", Key: "k", Timeout: timeout}, request(id, "K", "b")} {
+	for _, r := range []Request{request(account(t, pool), "k", "b"), {Account: id, Operation: "other", Key: "k",
+		Timeout: timeout}, {Account: id, Operation: "make", Caller: "another", Key: "k", Timeout: timeout},
+		request(id, "K", "b")} {
 		claim, _, err := s.Begin(t.Context(), r)
 		require.NoError(t, err)
 		claim.Release(t.Context())
@@ -131,14 +134,16 @@ func TestAnswersAreSealed(t *testing.T) {
 	id := account(t, pool)
 	claim, _, err := s.Begin(t.Context(), request(id, "k", "a"))
 	require.NoError(t, err)
-	claim.Finish(t.Context(), Answer{Status: 201, Header: http.Header{}, Body: []byte("https://links.example.com/a/secret")})
+	claim.Finish(t.Context(), Answer{Status: 201, Header: http.Header{},
+		Body: []byte("https://links.example.com/a/secret")})
 	var row string
 	require.NoError(t, pool.Unscoped().QueryRow(t.Context(), `SELECT k::text FROM idempotency_keys k`).Scan(&row))
 	require.NotContains(t, row, hex.EncodeToString([]byte("secret")))
 
 	tokens, err := token.NewKeys(2).Ring()
 	require.NoError(t, err)
-	_, before, err := New(Deps{Postgres: pool, Tokens: tokens, Log: slog.New(slog.DiscardHandler)}).Begin(t.Context(), request(id, "k", "a"))
+	_, before, err := New(Deps{Postgres: pool, Tokens: tokens, Log: slog.New(slog.DiscardHandler)}).Begin(t.Context(),
+		request(id, "k", "a"))
 	require.Nil(t, before)
 	require.True(t, problem.Is(err, problem.Conflict), err)
 	require.ErrorContains(t, err, "its answer was lost")
@@ -259,7 +264,8 @@ func TestConcurrent(t *testing.T) {
 
 func TestKeyForm(t *testing.T) {
 	t.Parallel()
-	for _, good := range []string{"a", strings.Repeat("x", 255), `"quoted"`, "0191d3c5-8a4e-7c1f-9b1d-3f2f6f0a7e55", "with space"} {
+	for _, good := range []string{"a", strings.Repeat("x", 255), `"quoted"`,
+		"0191d3c5-8a4e-7c1f-9b1d-3f2f6f0a7e55", "with space"} {
 		require.NoError(t, CheckKey(good))
 	}
 	for _, bad := range []string{"", strings.Repeat("x", 256), "a\x00", "a\tb", "é", "\x7f"} {
@@ -274,7 +280,8 @@ func FuzzCheckKey(f *testing.F) {
 		if CheckKey(key) != nil {
 			return
 		}
-		if len(key) == 0 || len(key) > MaxKey || strings.ContainsFunc(key, func(r rune) bool { return r < 0x20 || r > 0x7e }) {
+		if len(key) == 0 || len(key) > MaxKey ||
+			strings.ContainsFunc(key, func(r rune) bool { return r < 0x20 || r > 0x7e }) {
 			t.Fatalf("%q passed", key)
 		}
 	})

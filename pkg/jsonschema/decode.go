@@ -73,7 +73,8 @@ func jsonProblem(err error) error {
 		case strings.Contains(err.Error(), "UTF-8") || strings.Contains(err.Error(), "surrogate"):
 			reason = "a string is not valid Unicode"
 		}
-		return problem.New(problem.InvalidJSON, fmt.Sprintf("The body is not valid JSON: at byte %d, %s.", syntax.ByteOffset, reason)).Because(err)
+		return problem.New(problem.InvalidJSON, fmt.Sprintf("The body is not valid JSON: at byte %d, %s.",
+			syntax.ByteOffset, reason)).Because(err)
 	}
 	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
 		name := strings.ReplaceAll(strings.TrimPrefix(string(semantic.JSONPointer), "/"), "/", ".")

@@ -29,7 +29,8 @@ var keepNumbers = json.WithUnmarshalers(json.UnmarshalFromFunc(func(from *jsonte
 }))
 
 // integers reads whole numbers in any form that JSON has for them.
-var integers = json.WithUnmarshalers(json.JoinUnmarshalers(readInteger[int](strconv.IntSize), readInteger[int32](32), readInteger[int64](64)))
+var integers = json.WithUnmarshalers(json.JoinUnmarshalers(readInteger[int](strconv.IntSize),
+	readInteger[int32](32), readInteger[int64](64)))
 
 func readInteger[T int | int32 | int64](bits int) *json.Unmarshalers {
 	return json.UnmarshalFromFunc(func(from *jsontext.Decoder, to *T) error {

@@ -69,15 +69,16 @@ func TestCheck(t *testing.T) {
 	const good = `"id": "0191d3c5-8a4e-7c1f-9b1d-3f2f6f0a7e55", "colours": ["red"], "size": 1, "at": "2026-03-01T09:30:00Z"`
 	require.NoError(t, Decode([]byte("{"+good+"}"), s, nil, &described{}))
 	for member, want := range map[string]problem.Field{
-		`"colour": "green"`:                {Field: "colour", Message: "must be one of red, blue"},
-		`"note": "a\u0007"`:                {Field: "note", Message: "must not contain the character U+0007"},
-		`"note": "123456"`:                 {Field: "note", Message: "must have at most 5 characters, and has 6"},
-		`"labels": {"a": "b", "c": 5}`:     {Field: "labels.c", Message: "must be a string, not a number"},
-		`"within": [{"on": true}, {}]`:     {Field: "within[1].on", Message: "is required: must be true or false"},
-		`"within": [{"on": 1}]`:            {Field: "within[0].on", Message: "must be true or false, not a number"},
-		`"within": [null]`:                 {Field: "within[0]", Message: "must not be null: must be an object"},
-		`"hint": 1`:                        {Field: "hint", Message: "is set elsewhere"},
-		`"within": [{"on":true,"hint":1}]`: {Field: "within[0].hint", Message: "is not a field of this request; its fields are on"},
+		`"colour": "green"`:            {Field: "colour", Message: "must be one of red, blue"},
+		`"note": "a\u0007"`:            {Field: "note", Message: "must not contain the character U+0007"},
+		`"note": "123456"`:             {Field: "note", Message: "must have at most 5 characters, and has 6"},
+		`"labels": {"a": "b", "c": 5}`: {Field: "labels.c", Message: "must be a string, not a number"},
+		`"within": [{"on": true}, {}]`: {Field: "within[1].on", Message: "is required: must be true or false"},
+		`"within": [{"on": 1}]`:        {Field: "within[0].on", Message: "must be true or false, not a number"},
+		`"within": [null]`:             {Field: "within[0]", Message: "must not be null: must be an object"},
+		`"hint": 1`:                    {Field: "hint", Message: "is set elsewhere"},
+		`"within": [{"on":true,"hint":1}]`: {Field: "within[0].hint",
+			Message: "is not a field of this request; its fields are on"},
 	} {
 		err := Decode([]byte("{"+good+", "+member+"}"), s, map[string]string{"hint": "is set elsewhere"}, &described{})
 		require.Equal(t, want, refused(t, err, member)[0], member)

@@ -13,7 +13,8 @@ import (
 var isoTime = regexp.MustCompile(`^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d)(:\d\d(?:\.\d{1,18})?)?(Z|[ +-]\d\d:\d\d)?)?$`)
 
 var (
-	errNotISO = errors.New("must be a date or a time with its zone (ISO 8601, as RFC 3339 has it), such as 2026-03-01 or 2026-03-01T09:30:00.250+01:00")
+	errNotISO = errors.New(
+		"must be a date or a time with its zone (ISO 8601, as RFC 3339 has it), such as 2026-03-01 or 2026-03-01T09:30:00.250+01:00")
 	errNoTime = errors.New("is a date or time that does not exist")
 	errSpace  = errors.New("has a space before its zone: write the + of a zone as %2B in a URL")
 )

@@ -105,7 +105,8 @@ func Check(ctx context.Context, cl *kgo.Client, ledger PartitionLedger, topics .
 		if detail.ID == (kadm.TopicID{}) {
 			// A topic that is recreated starts at offset 0 again. Without an id its records would be taken
 			// for the old ones, which are stored, and skipped.
-			c.fatal("topic "+name, "its id", "is not given by the brokers: records of a topic that is recreated could not be distinguished from those of the old one",
+			c.fatal("topic "+name, "its id",
+				"is not given by the brokers: records of a topic that is recreated could not be distinguished from those of the old one",
 				"use Kafka 2.8 or later; on an upgraded cluster set inter.broker.protocol.version to 2.8 or later")
 		}
 		known = append(known, name)
@@ -118,7 +119,8 @@ func Check(ctx context.Context, cl *kgo.Client, ledger PartitionLedger, topics .
 		for _, name := range known {
 			values, err := settings(configs, name)
 			if err != nil {
-				c.warn("topic "+name, "its settings", "cannot be read ("+err.Error()+")", "allow this user DescribeConfigs on the topic")
+				c.warn("topic "+name, "its settings", "cannot be read ("+err.Error()+")",
+					"allow this user DescribeConfigs on the topic")
 			}
 			c.topic(name, replicas(meta.Topics[name]), values)
 			if ledger == nil || name == event.DeadLetterTopic {
@@ -204,22 +206,26 @@ func (c *checker) topic(name string, copies int, values map[string]string) { //n
 		return v, err == nil
 	}
 	if policy := values["cleanup.policy"]; strings.Contains(policy, "compact") {
-		c.fatal(where, "cleanup.policy", "is "+policy+": records with the same key would be removed before or after they are stored",
+		c.fatal(where, "cleanup.policy",
+			"is "+policy+": records with the same key would be removed before or after they are stored",
 			alter(name, "cleanup.policy=delete"))
 	}
 	several := c.brokers > 1
 	if several && copies < wantedReplication {
-		c.copies(where, "replication factor", fmt.Sprintf("is %d on %d brokers: losing brokers loses acknowledged events", copies, c.brokers),
+		c.copies(where, "replication factor",
+			fmt.Sprintf("is %d on %d brokers: losing brokers loses acknowledged events", copies, c.brokers),
 			"run three brokers or more, reassign the partitions to 3 replicas with `kafka-reassign-partitions.sh`, and then "+
 				alter(name, minInSync+"="+wantedInSync))
 	}
 	if isr, ok := number(minInSync); ok {
 		switch {
 		case isr > int64(copies):
-			c.fatal(where, minInSync, fmt.Sprintf("is %d, but the topic has %d replicas: no write can ever be acknowledged", isr, copies),
+			c.fatal(where, minInSync, fmt.Sprintf("is %d, but the topic has %d replicas: no write can ever be acknowledged", isr,
+				copies),
 				alter(name, minInSync+"="+strconv.Itoa(max(1, copies-1))))
 		case several && copies >= wantedReplication && isr < 2:
-			c.copies(where, minInSync, fmt.Sprintf("is 1 of %d replicas: an acknowledged event may be on one broker only", copies),
+			c.copies(where, minInSync,
+				fmt.Sprintf("is 1 of %d replicas: an acknowledged event may be on one broker only", copies),
 				alter(name, minInSync+"="+wantedInSync))
 		case !several && copies >= 2 && isr == 1: // the other brokers are down
 			c.warn(where, minInSync, fmt.Sprintf("is 1 of %d replicas: an acknowledged event may be on one broker only", copies),
@@ -231,10 +237,12 @@ func (c *checker) topic(name string, copies int, values map[string]string) { //n
 		if several {
 			report = c.copies
 		}
-		report(where, unclean, "is true: a replica that lags behind may take over, and acknowledged events vanish", alter(name, unclean+"=false"))
+		report(where, unclean, "is true: a replica that lags behind may take over, and acknowledged events vanish",
+			alter(name, unclean+"=false"))
 	}
 	if kind, ok := values[timestampType]; ok && kind != appendTime {
-		c.warn(where, timestampType, "is "+kind+": the brokers refuse the records of a collector whose clock is more than an hour ahead",
+		c.warn(where, timestampType,
+			"is "+kind+": the brokers refuse the records of a collector whose clock is more than an hour ahead",
 			alter(name, timestampType+"="+appendTime))
 	}
 	if name == event.DeadLetterTopic {
@@ -246,18 +254,23 @@ func (c *checker) topic(name string, copies int, values map[string]string) { //n
 	case ok && ms < 0:
 		c.warn(where, "retention.ms", endless, week)
 	case ok && ms < minRetention.Milliseconds():
-		c.warn(where, "retention.ms", fmt.Sprintf("is %s: a longer standstill of the consumer or of ClickHouse loses events", time.Duration(ms)*time.Millisecond), week)
+		c.warn(where, "retention.ms", fmt.Sprintf("is %s: a longer standstill of the consumer or of ClickHouse loses events",
+			time.Duration(ms)*time.Millisecond), week)
 	}
 	if size, ok := number("retention.bytes"); ok && size >= 0 && size < minRetentionBytes {
-		c.warn(where, "retention.bytes", fmt.Sprintf("is %d for each partition: a standstill of the consumer may lose events before retention.ms has passed", size),
+		c.warn(where, "retention.bytes",
+			fmt.Sprintf("is %d for each partition: a standstill of the consumer may lose events before retention.ms has passed",
+				size),
 			alter(name, "retention.bytes=-1")+", and let retention.ms bound the log")
 	}
 	switch size, ok := number(maxBytes); {
 	case ok && size == closedBytes:
-		c.warn(where, "the topic", "is closed by `lodestone repartition`: the brokers take no records, and events wait in the spools of collectors",
+		c.warn(where, "the topic",
+			"is closed by `lodestone repartition`: the brokers take no records, and events wait in the spools of collectors",
 			"wait until the command ends, or run it again if it was interrupted")
 	case ok && size < BatchBytes:
-		c.fatal(where, "max.message.bytes", fmt.Sprintf("is %d: the collector sends batches of up to %d bytes, which would be refused", size, BatchBytes),
+		c.fatal(where, "max.message.bytes",
+			fmt.Sprintf("is %d: the collector sends batches of up to %d bytes, which would be refused", size, BatchBytes),
 			alter(name, maxBytes+"="+openBytes))
 	}
 }
@@ -269,14 +282,17 @@ func (c *checker) deadLetterTopic(where, name string, number func(string) (int64
 	case ok && ms < 0:
 		c.warn(where, "retention.ms", endless, longer)
 	case ok && ms < minDeadLetterRetention.Milliseconds():
-		c.warn(where, "retention.ms", fmt.Sprintf("is %s: dead letters that no one looked at are lost after that", time.Duration(ms)*time.Millisecond), longer)
+		c.warn(where, "retention.ms", fmt.Sprintf("is %s: dead letters that no one looked at are lost after that",
+			time.Duration(ms)*time.Millisecond), longer)
 	}
 	if size, ok := number("retention.bytes"); ok && size >= 0 && size < minDeadLetterBytes {
-		c.warn(where, "retention.bytes", fmt.Sprintf("is %d for each partition: the oldest dead letters are lost above that", size),
+		c.warn(where, "retention.bytes",
+			fmt.Sprintf("is %d for each partition: the oldest dead letters are lost above that", size),
 			alter(name, "retention.bytes="+strconv.Itoa(deadLetterRetentionBytes)))
 	}
 	if size, ok := number("max.message.bytes"); ok && size < DeadLetterBytes {
-		c.warn(where, "max.message.bytes", fmt.Sprintf("is %d: a record of about that size that cannot become a row would stop its partition", size),
+		c.warn(where, "max.message.bytes",
+			fmt.Sprintf("is %d: a record of about that size that cannot become a row would stop its partition", size),
 			alter(name, "max.message.bytes="+strconv.Itoa(DeadLetterBytes)))
 	}
 }
@@ -295,7 +311,8 @@ func (c *checker) partitions(ctx context.Context, ledger PartitionLedger, t kadm
 		c.warn(where, setting, fmt.Sprintf("is %d, but only %d are used: the others get no events", n, recorded),
 			"nothing needs to be done; to use another number, run `lodestone repartition`")
 	case n < recorded:
-		c.warn(where, setting, fmt.Sprintf("is %d, but %d are used", n, recorded), "check which Kafka cluster --kafka-brokers names")
+		c.warn(where, setting, fmt.Sprintf("is %d, but %d are used", n, recorded),
+			"check which Kafka cluster --kafka-brokers names")
 	}
 	return nil
 }
@@ -314,8 +331,10 @@ func (c *checker) cluster(ctx context.Context, admin *kadm.Client, meta kadm.Met
 	if err != nil {
 		return
 	}
-	if minutes, err := strconv.ParseInt(values["offsets.retention.minutes"], 10, 64); err == nil && time.Duration(minutes)*time.Minute < minOffsetRetention {
-		c.warn("brokers", "offsets.retention.minutes", fmt.Sprintf("is %d: a consumer that stood still for longer starts at the beginning of the log, and skips what is stored", minutes),
+	if minutes, err := strconv.ParseInt(values["offsets.retention.minutes"], 10, 64); err == nil &&
+		time.Duration(minutes)*time.Minute < minOffsetRetention {
+		c.warn("brokers", "offsets.retention.minutes",
+			fmt.Sprintf("is %d: a consumer that stood still for longer starts at the beginning of the log, and skips what is stored", minutes),
 			"set offsets.retention.minutes=10080 on the brokers")
 	}
 }

@@ -30,6 +30,8 @@ func TestApacheKafka(t *testing.T) {
 		return len(fatal) == 2 && len(warnings) == 2
 	}, enginetest.Timeout, 50*time.Millisecond)
 	fatal, warnings := findings(t, cl, nil)
-	require.ElementsMatch(t, []string{"topic lodestone.events: cleanup.policy", "topic lodestone.link_views: min.insync.replicas"}, fatal)
-	require.ElementsMatch(t, []string{"topic lodestone.events: unclean.leader.election.enable", "topic lodestone.dead_letters: retention.ms"}, warnings)
+	require.ElementsMatch(t, []string{"topic lodestone.events: cleanup.policy",
+		"topic lodestone.link_views: min.insync.replicas"}, fatal)
+	require.ElementsMatch(t, []string{"topic lodestone.events: unclean.leader.election.enable",
+		"topic lodestone.dead_letters: retention.ms"}, warnings)
 }

@@ -53,7 +53,8 @@ func create(t *testing.T, cl *kgo.Client, replication int16) {
 
 func set(t *testing.T, cl *kgo.Client, topic, key, value string) {
 	t.Helper()
-	_, err := kadm.NewClient(cl).AlterTopicConfigs(t.Context(), []kadm.AlterConfig{{Op: kadm.SetConfig, Name: key, Value: &value}}, topic)
+	_, err := kadm.NewClient(cl).AlterTopicConfigs(t.Context(),
+		[]kadm.AlterConfig{{Op: kadm.SetConfig, Name: key, Value: &value}}, topic)
 	require.NoError(t, err)
 }
 
@@ -113,7 +114,8 @@ func TestHowLongTopicsKeepRecords(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, bounded)
 	require.GreaterOrEqual(t, longest, 90*24*time.Hour)
-	for _, forever := range []string{"-1", "9223372036854775807", "9223372036854"} { // the last one is too long with the time of a segment
+	for _, forever := range []string{"-1", "9223372036854775807",
+		"9223372036854"} { // the last one is too long with the time of a segment
 		set(t, cl, event.Topic, "retention.ms", forever)
 		_, bounded, err := kafka.Retention(t.Context(), cl, event.Topic, event.DeadLetterTopic)
 		require.NoError(t, err)
@@ -141,14 +143,15 @@ func TestEachDangerousSettingIsFound(t *testing.T) {
 		topic, key, value, want string
 		fatal                   bool
 	}{
-		"compaction":             {event.Topic, "cleanup.policy", "compact", "cleanup.policy", true},
-		"compaction and more":    {event.LinkViewTopic, "cleanup.policy", "compact,delete", "cleanup.policy", true},
-		"short retention":        {event.Topic, "retention.ms", "3600000", "retention.ms", false},
-		"endless retention":      {event.LinkViewTopic, "retention.ms", "-1", "retention.ms", false},
-		"small log":              {event.Topic, "retention.bytes", "1000000", "retention.bytes", false},
-		"small messages":         {event.Topic, "max.message.bytes", "65536", "max.message.bytes", true},
-		"acks impossible":        {event.Topic, "min.insync.replicas", "2", "min.insync.replicas", true},
-		"collectors' clocks":     {event.LinkViewTopic, "message.timestamp.type", "CreateTime", "message.timestamp.type", false},
+		"compaction":          {event.Topic, "cleanup.policy", "compact", "cleanup.policy", true},
+		"compaction and more": {event.LinkViewTopic, "cleanup.policy", "compact,delete", "cleanup.policy", true},
+		"short retention":     {event.Topic, "retention.ms", "3600000", "retention.ms", false},
+		"endless retention":   {event.LinkViewTopic, "retention.ms", "-1", "retention.ms", false},
+		"small log":           {event.Topic, "retention.bytes", "1000000", "retention.bytes", false},
+		"small messages":      {event.Topic, "max.message.bytes", "65536", "max.message.bytes", true},
+		"acks impossible":     {event.Topic, "min.insync.replicas", "2", "min.insync.replicas", true},
+		"collectors' clocks": {event.LinkViewTopic, "message.timestamp.type", "CreateTime",
+			"message.timestamp.type", false},
 		"dead letters that end":  {event.DeadLetterTopic, "retention.ms", "604800000", "retention.ms", false},
 		"endless dead letters":   {event.DeadLetterTopic, "retention.ms", "-1", "retention.ms", false},
 		"few dead letters":       {event.DeadLetterTopic, "retention.bytes", "1000000", "retention.bytes", false},
@@ -186,9 +189,11 @@ func TestCopiesOnSeveralBrokers(t *testing.T) {
 		"one copy":              {brokers: 3, replication: 1, want: "replication factor"},
 		"two copies":            {brokers: 3, replication: 2, want: "replication factor"},
 		"two brokers":           {brokers: 2, replication: -1, want: "replication factor"},
-		"one in sync":           {brokers: 3, replication: 3, key: "min.insync.replicas", value: "1", want: "min.insync.replicas"},
-		"unclean election":      {brokers: 3, replication: 3, key: "unclean.leader.election.enable", value: "true", want: "unclean.leader.election.enable"},
-		"one broker":            {brokers: 1, replication: -1},
+		"one in sync": {brokers: 3, replication: 3, key: "min.insync.replicas", value: "1",
+			want: "min.insync.replicas"},
+		"unclean election": {brokers: 3, replication: 3, key: "unclean.leader.election.enable", value: "true",
+			want: "unclean.leader.election.enable"},
+		"one broker": {brokers: 1, replication: -1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -281,7 +286,8 @@ func requireDatedByTheBroker(t *testing.T, cl *kgo.Client) {
 	create(t, cl, 1)
 	r := &kgo.Record{Topic: event.Topic, Value: []byte("ahead"), Timestamp: time.Now().Add(90 * time.Minute)}
 	require.NoError(t, cl.ProduceSync(t.Context(), r).FirstErr())
-	late, err := kadm.NewClient(cl).ListOffsetsAfterMilli(t.Context(), time.Now().Add(30*time.Minute).UnixMilli(), event.Topic)
+	late, err := kadm.NewClient(cl).ListOffsetsAfterMilli(t.Context(),
+		time.Now().Add(30*time.Minute).UnixMilli(), event.Topic)
 	require.NoError(t, err)
 	end, err := kadm.NewClient(cl).ListEndOffsets(t.Context(), event.Topic)
 	require.NoError(t, err)

@@ -125,9 +125,11 @@ func (s TopicState) Refuses(ctx context.Context, options []kgo.Opt) error {
 	defer cl.Close()
 	for partition := range s.Partitions {
 		for {
-			err := cl.ProduceSync(ctx, &kgo.Record{Topic: s.Name, Partition: partition, Value: []byte("lodestone repartition: the topic is closed")}).FirstErr()
+			err := cl.ProduceSync(ctx, &kgo.Record{Topic: s.Name, Partition: partition,
+				Value: []byte("lodestone repartition: the topic is closed")}).FirstErr()
 			if err == nil {
-				return fmt.Errorf("the brokers take records of %s although its %s is %d: it cannot be closed", s.Name, maxBytes, closedBytes)
+				return fmt.Errorf("the brokers take records of %s although its %s is %d: it cannot be closed",
+					s.Name, maxBytes, closedBytes)
 			}
 			if errors.Is(err, kerr.MessageTooLarge) {
 				break
@@ -158,7 +160,8 @@ func (s TopicState) Recreate(ctx context.Context, cl *kgo.Client, partitions int
 		if err != nil {
 			return next, fmt.Errorf("look up Kafka brokers: %w", err)
 		}
-		next.replication, next.settings = TopicConfig{Replication: -1}.replication(len(brokers.Brokers)), topicSettings(s.Name)
+		next.replication, next.settings = TopicConfig{Replication: -1}.replication(len(brokers.Brokers)),
+			topicSettings(s.Name)
 		if next.replication >= wantedReplication {
 			inSync := wantedInSync
 			next.settings[minInSync] = &inSync
@@ -179,7 +182,8 @@ func (s TopicState) Recreate(ctx context.Context, cl *kgo.Client, partitions int
 			now.maxBytes = next.maxBytes
 			return now, nil
 		case !made && now.Exists() && now.ID != s.ID:
-			return now, fmt.Errorf("create Kafka topic %s: another program made it meanwhile, with %d partitions", s.Name, now.Partitions)
+			return now, fmt.Errorf("create Kafka topic %s: another program made it meanwhile, with %d partitions", s.Name,
+				now.Partitions)
 		}
 		// Kafka has not forgotten the old one yet, or this broker has not heard of the new one.
 		if err := service.Sleep(ctx, topicRetry); err != nil {

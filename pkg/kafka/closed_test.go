@@ -45,7 +45,9 @@ func TestAClosedTopicIsReplaced(t *testing.T) {
 	require.NoError(t, err)
 	bytes, retention := "2000000", "777000000"
 	admin := kadm.NewClient(cl)
-	_, err = admin.AlterTopicConfigs(ctx, []kadm.AlterConfig{{Op: kadm.SetConfig, Name: "max.message.bytes", Value: &bytes}, {Op: kadm.SetConfig, Name: "retention.ms", Value: &retention}}, event.Topic)
+	_, err = admin.AlterTopicConfigs(ctx,
+		[]kadm.AlterConfig{{Op: kadm.SetConfig, Name: "max.message.bytes", Value: &bytes},
+			{Op: kadm.SetConfig, Name: "retention.ms", Value: &retention}}, event.Topic)
 	require.NoError(t, err)
 	setting := func(key string) string {
 		all, err := admin.DescribeTopicConfigs(ctx, event.Topic)

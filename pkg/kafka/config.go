@@ -33,7 +33,8 @@ func (c Config) Validate() error {
 	}
 	for _, b := range c.Brokers {
 		if _, _, err := net.SplitHostPort(b); err != nil {
-			errs = append(errs, config.Invalid("--kafka-brokers", "has "+b+", which is not an address", "write host:port, several separated by commas"))
+			errs = append(errs, config.Invalid("--kafka-brokers", "has "+b+", which is not an address",
+				"write host:port, several separated by commas"))
 		}
 	}
 	return errors.Join(append(errs, c.validate())...)

@@ -65,7 +65,8 @@ type GuardDeps struct {
 // NewGuard returns the guard of the topics that a process uses.
 func NewGuard(c GuardConfig, d GuardDeps) (*Guard, error) {
 	g := &Guard{
-		options: c.Kafka.Options(d.Log), ledger: d.Ledger, topics: c.Topics, log: d.Log, mayMiss: c.AllowMissing, grace: guardGrace, again: guardAgain, fewerCopies: c.Kafka.AcceptFewerCopies,
+		options: c.Kafka.Options(d.Log), ledger: d.Ledger, topics: c.Topics, log: d.Log, mayMiss: c.AllowMissing,
+		grace: guardGrace, again: guardAgain, fewerCopies: c.Kafka.AcceptFewerCopies,
 		warnings: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "lodestone_kafka_setting_warnings", Help: "Settings of Kafka that endanger events: see the log.",
 		}),
@@ -154,7 +155,8 @@ func (g *Guard) report(findings []*Finding, started bool) error {
 		if f.Missing {
 			level, message = slog.LevelError, "a topic of Kafka is missing: events wait until it is there"
 		}
-		g.log.Log(context.Background(), level, message, "where", f.Where, "setting", f.Setting, "wrong", f.Wrong, "remedy", f.Remedy)
+		g.log.Log(context.Background(), level, message, "where", f.Where, "setting", f.Setting, "wrong",
+			f.Wrong, "remedy", f.Remedy)
 	}
 	g.logged = known
 	g.warnings.Set(float64(warnings))

@@ -30,7 +30,8 @@ func gauge(t *testing.T, metrics *prometheus.Registry, name string) float64 {
 }
 
 func newGuard(k kafka.Config, metrics prometheus.Registerer) (*kafka.Guard, error) {
-	return kafka.NewGuard(kafka.GuardConfig{Kafka: k, Topics: topics}, kafka.GuardDeps{Log: slog.New(slog.DiscardHandler), Registerer: metrics})
+	return kafka.NewGuard(kafka.GuardConfig{Kafka: k, Topics: topics},
+		kafka.GuardDeps{Log: slog.New(slog.DiscardHandler), Registerer: metrics})
 }
 
 func TestAMissingTopicIsRefused(t *testing.T) {
@@ -140,6 +141,7 @@ func TestTheGuardAllowsTopicsToBeMissing(t *testing.T) {
 	require.NoError(t, guard.Start(t.Context()))
 	require.InDelta(t, 3, gauge(t, metrics, "lodestone_kafka_missing_topics"), 0)
 	create(t, cl, 1)
-	require.Eventually(t, func() bool { return gauge(t, metrics, "lodestone_kafka_missing_topics") == 0 }, enginetest.Timeout, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return gauge(t, metrics, "lodestone_kafka_missing_topics") == 0 },
+		enginetest.Timeout, 10*time.Millisecond)
 	require.NoError(t, guard.Stop(t.Context()))
 }

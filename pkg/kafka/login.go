@@ -40,14 +40,16 @@ func (l Login) validate() error {
 	case "", "none":
 	case mskIAM:
 		if (l.User == "") != (l.Password == "") {
-			invalid("--kafka-sasl-password", "and --kafka-sasl-user are not both given", "give both, or neither for the role of the machine")
+			invalid("--kafka-sasl-password", "and --kafka-sasl-user are not both given",
+				"give both, or neither for the role of the machine")
 		}
 		if !l.TLS {
 			invalid("--kafka-tls", "is needed for aws-msk-iam", "set it")
 		}
 	default:
 		if !named {
-			invalid("--kafka-sasl-mechanism", "needs a user and a password", "set --kafka-sasl-user and --kafka-sasl-password as well")
+			invalid("--kafka-sasl-mechanism", "needs a user and a password",
+				"set --kafka-sasl-user and --kafka-sasl-password as well")
 		}
 	}
 	return errors.Join(errs...)
@@ -91,5 +93,6 @@ func (l Login) mechanism() sasl.Mechanism {
 
 // keys returns those of the machine's role.
 func (l Login) keys() *credentials.Credentials {
-	return credentials.NewChainCredentials([]credentials.Provider{&credentials.EnvAWS{}, &credentials.IAM{Client: http.DefaultClient}})
+	return credentials.NewChainCredentials([]credentials.Provider{&credentials.EnvAWS{},
+		&credentials.IAM{Client: http.DefaultClient}})
 }

@@ -27,10 +27,11 @@ func TestLogins(t *testing.T) {
 	listener := func(name, protocol string, more map[string]string) apachekafka.Listener {
 		properties := map[string]string{"ssl.keystore.type": "PEM", "ssl.keystore.location": broker.Both}
 		maps.Copy(properties, more)
-		return apachekafka.Listener{Name: name, Protocol: protocol, Properties: properties, Advertise: func(_ int, listening string) (string, error) {
-			at[name] = listening
-			return listening, nil
-		}}
+		return apachekafka.Listener{Name: name, Protocol: protocol, Properties: properties,
+			Advertise: func(_ int, listening string) (string, error) {
+				at[name] = listening
+				return listening, nil
+			}}
 	}
 	enginetest.Run(t, enginetest.NewApacheKafka(t, t.TempDir(), 1,
 		listener("PLAIN", "SSL", nil),
@@ -44,13 +45,15 @@ func TestLogins(t *testing.T) {
 
 	plain := kafka.Config{Brokers: []string{at["PLAIN"]}, Login: kafka.Login{TLS: true}}
 	requirePing(t, plain)
-	require.ErrorContains(t, ping(t, kafka.Config{Brokers: []string{at["STRANGE"]}, Login: kafka.Login{TLS: true}}), "SSL_CERT_FILE")
+	require.ErrorContains(t, ping(t, kafka.Config{Brokers: []string{at["STRANGE"]}, Login: kafka.Login{TLS: true}}),
+		"SSL_CERT_FILE")
 
 	admin, err := kgo.NewClient(plain.Options(slog.New(slog.DiscardHandler))...)
 	require.NoError(t, err)
 	defer admin.Close()
 	for _, mechanism := range []kadm.ScramMechanism{kadm.ScramSha256, kadm.ScramSha512} { // a request may name a user once
-		users, err := kadm.NewClient(admin).AlterUserSCRAMs(t.Context(), nil, []kadm.UpsertSCRAM{{User: "lodestone", Mechanism: mechanism, Iterations: 4096, Password: "open-sesame"}})
+		users, err := kadm.NewClient(admin).AlterUserSCRAMs(t.Context(), nil,
+			[]kadm.UpsertSCRAM{{User: "lodestone", Mechanism: mechanism, Iterations: 4096, Password: "open-sesame"}})
 		require.NoError(t, err)
 		require.NoError(t, users.Error())
 	}

@@ -27,14 +27,17 @@ var (
 func NewMeter(r prometheus.Registerer) *Meter {
 	m := &Meter{
 		connects: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "lodestone_kafka_connects_total", Help: "Connections to Kafka's brokers that were tried, by outcome: connected or failed.",
+			Name: "lodestone_kafka_connects_total",
+			Help: "Connections to Kafka's brokers that were tried, by outcome: connected or failed.",
 		}, []string{"outcome"}),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "lodestone_kafka_request_seconds", Help: "Time of a request to Kafka until its answer: produce, fetch (which waits for records), or other.",
+			Name:    "lodestone_kafka_request_seconds",
+			Help:    "Time of a request to Kafka until its answer: produce, fetch (which waits for records), or other.",
 			Buckets: prometheus.ExponentialBuckets(0.001, 4, 8),
 		}, []string{"request"}),
 		errors: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "lodestone_kafka_request_errors_total", Help: "Requests to Kafka that got no answer, because the connection broke or took too long.",
+			Name: "lodestone_kafka_request_errors_total",
+			Help: "Requests to Kafka that got no answer, because the connection broke or took too long.",
 		}, []string{"request"}),
 	}
 	for _, outcome := range []string{"connected", "failed"} {

@@ -55,7 +55,8 @@ var ErrExpired = errors.New("the log no longer has the beginning of the range")
 // ReadRange calls fn with the records of a partition whose offsets are in the range, in order. It
 // joins no group and commits no offsets. The range must end at or before the log's end. It returns
 // the error of fn, or the reason why the log could not be read.
-func ReadRange(ctx context.Context, options []kgo.Opt, topic string, partition int32, r Range, fn func(*kgo.Record) error) error {
+func ReadRange(ctx context.Context, options []kgo.Opt, topic string, partition int32, r Range,
+	fn func(*kgo.Record) error) error {
 	if r.Empty() {
 		return nil
 	}

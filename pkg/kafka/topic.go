@@ -66,7 +66,8 @@ const (
 // default.
 func topicSettings(topic string) map[string]*string {
 	value := func(v string) *string { return &v }
-	settings := map[string]*string{"cleanup.policy": value("delete"), timestampType: value(appendTime), "retention.ms": value(milliseconds(eventRetention))}
+	settings := map[string]*string{"cleanup.policy": value("delete"), timestampType: value(appendTime),
+		"retention.ms": value(milliseconds(eventRetention))}
 	if topic == event.DeadLetterTopic {
 		// They wait for a person. What was done about them stands in the topic as well.
 		settings["retention.ms"] = value(milliseconds(deadLetterRetention))
@@ -109,7 +110,8 @@ func CreateTopics(ctx context.Context, cl *kgo.Client, c TopicConfig) ([]string,
 }
 
 // createTopic makes a topic, and reports false if there is one of its name.
-func createTopic(ctx context.Context, admin *kadm.Client, name string, partitions int32, replication int16, settings map[string]*string) (bool, error) {
+func createTopic(ctx context.Context, admin *kadm.Client, name string, partitions int32, replication int16,
+	settings map[string]*string) (bool, error) {
 	responses, err := admin.CreateTopics(ctx, partitions, replication, settings, name)
 	if err == nil {
 		err = responses[name].Err

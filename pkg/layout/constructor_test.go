@@ -35,7 +35,8 @@ func TestConstructorsHaveOneShape(t *testing.T) {
 				}
 			case *ast.GenDecl:
 				for _, s := range d.Specs {
-					if s, ok := s.(*ast.TypeSpec); ok && (strings.HasSuffix(s.Name.Name, "Options") || strings.HasSuffix(s.Name.Name, "Parts")) {
+					if s, ok := s.(*ast.TypeSpec); ok && (strings.HasSuffix(s.Name.Name, "Options") ||
+						strings.HasSuffix(s.Name.Name, "Parts")) {
 						t.Errorf("%s: %s: settings are a Config, collaborators are Deps", set.Position(s.Pos()), s.Name.Name)
 					}
 				}

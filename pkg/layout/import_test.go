@@ -92,7 +92,9 @@ type listed struct {
 // goList lists packages of a module, which is named by its directory.
 func goList(t *testing.T, module string, env []string, args ...string) []listed {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list", "-json=ImportPath,Standard,Dir,GoFiles,Export,Imports,TestImports,XTestImports,CgoFiles,Module"}, args...)...)
+	cmd := exec.CommandContext(t.Context(), "go",
+		append([]string{"list",
+			"-json=ImportPath,Standard,Dir,GoFiles,Export,Imports,TestImports,XTestImports,CgoFiles,Module"}, args...)...)
 	cmd.Dir = filepath.Join(root, module)
 	cmd.Env = append(os.Environ(), env...)
 	var stderr bytes.Buffer
@@ -180,14 +182,16 @@ func TestModules(t *testing.T) {
 		}
 	}
 	require.ElementsMatch(t, modules, found)
-	require.Contains(t, string(read(t, "Makefile")), "LAB := "+modules[1]+"\nRELEASE := "+modules[3]+"\nCHART := "+modules[2]+"\nMODULES := . $(LAB) $(CHART) $(RELEASE)\n")
+	require.Contains(t, string(read(t, "Makefile")), "LAB := "+modules[1]+"\nRELEASE := "+modules[3]+"\nCHART := "+
+		modules[2]+"\nMODULES := . $(LAB) $(CHART) $(RELEASE)\n")
 }
 
 // Every module that the product needs directly has its reason beside it, so that the next one has
 // to find one.
 func TestEveryModuleHasAReason(t *testing.T) {
 	t.Parallel()
-	required := regexp.MustCompile(`(?m)^(?:require )?\t?(\S+) v\S+(.*)$`).FindAllStringSubmatch(string(read(t, "go.mod")), -1)
+	required := regexp.MustCompile(`(?m)^(?:require )?\t?(\S+) v\S+(.*)$`).FindAllStringSubmatch(string(read(t, "go.mod")),
+		-1)
 	require.NotEmpty(t, required)
 	for _, r := range required {
 		require.Contains(t, r[2], "// ", "%s: say in go.mod, behind its version, what it is needed for", r[1])

@@ -19,9 +19,12 @@ const firstSchema = 205
 // growingTables are the tables of Postgres that have a row for each link, reader, file or request.
 // A migration must not read or write all of one while others wait.
 var growingTables = []string{
-	"access_link_counts", "access_links", "audit_log", "counted_sessions", "deleted_links", "downloads", "entity_changes", "erased_links", "erasure_copies", "erasures",
-	"file_objects", "file_removals", "generic_link_counts", "generic_links", "idempotency_keys", "landing_minutes", "lead_magnet_file_chunks",
-	"lead_magnet_files", "lead_magnets", "page_pictures", "pictures", "rate_limits", "reading_notices", "retired_slugs", "revocations", "river_job",
+	"access_link_counts", "access_links", "audit_log", "counted_sessions", "deleted_links", "downloads", "entity_changes",
+	"erased_links", "erasure_copies", "erasures",
+	"file_objects", "file_removals", "generic_link_counts", "generic_links", "idempotency_keys",
+	"landing_minutes", "lead_magnet_file_chunks",
+	"lead_magnet_files", "lead_magnets", "page_pictures", "pictures", "rate_limits", "reading_notices",
+	"retired_slugs", "revocations", "river_job",
 	"sessions", "sign_ins", "submissions", "user_sessions", "verifications", "visitor_counts", "webhook_deliveries",
 }
 
@@ -32,7 +35,8 @@ var smallTables = []string{
 	"erasure_looks", "event_usage", "invitations", "ip_salts", "lost_ranges", "memberships",
 	"openid_identities", "openid_requests", "partition_placements", "report_keys", "restored", "retention_progress",
 	"retention_setting", "revocation_log", "river_leader", "river_migration", "river_notification", "river_queue",
-	"rounds", "session_expiry", "shares", "store_pulse", "topic_groups", "topics", "users", "utm_templates", "webhook_endpoints",
+	"rounds", "session_expiry", "shares", "store_pulse", "topic_groups", "topics", "users",
+	"utm_templates", "webhook_endpoints",
 	"webhook_secrets",
 }
 
@@ -40,28 +44,37 @@ var growing = "(?:" + strings.Join(growingTables, "|") + ")"
 
 var (
 	lockingPostgres = map[string]*regexp.Regexp{
-		"make the index with CREATE INDEX CONCURRENTLY, in a migration with NO TRANSACTION": regexp.MustCompile(`(?i)CREATE (?:UNIQUE )?INDEX (?:IF NOT EXISTS )?\w+ ON (?:ONLY )?` + growing + `\b`),
-		"drop the index with DROP INDEX CONCURRENTLY, in a migration with NO TRANSACTION":   regexp.MustCompile(`(?i)DROP INDEX (?:IF EXISTS )?` + growing + `_`),
-		"add the constraint as NOT VALID, and validate it in a later migration":             regexp.MustCompile(`(?i)ALTER TABLE (?:ONLY )?` + growing + `\b[^;]*ADD (?:CONSTRAINT \w+ )?(?:CHECK|FOREIGN KEY)\b`),
-		"add another column instead of rewriting the table":                                 regexp.MustCompile(`(?i)ALTER TABLE (?:ONLY )?` + growing + `\b[^;]*(?:\bTYPE\b|GENERATED ALWAYS AS \([^;]*STORED|DEFAULT (?:gen_random_uuid|clock_timestamp|random)\()`),
-		"change rows in the background, in batches":                                         regexp.MustCompile(`(?im)^(?:UPDATE|DELETE FROM) (?:ONLY )?` + growing + `\b`),
+		"make the index with CREATE INDEX CONCURRENTLY, in a migration with NO TRANSACTION": regexp.MustCompile(
+			`(?i)CREATE (?:UNIQUE )?INDEX (?:IF NOT EXISTS )?\w+ ON (?:ONLY )?` + growing + `\b`),
+		"drop the index with DROP INDEX CONCURRENTLY, in a migration with NO TRANSACTION": regexp.MustCompile(
+			`(?i)DROP INDEX (?:IF EXISTS )?` + growing + `_`),
+		"add the constraint as NOT VALID, and validate it in a later migration": regexp.MustCompile(
+			`(?i)ALTER TABLE (?:ONLY )?` + growing + `\b[^;]*ADD (?:CONSTRAINT \w+ )?(?:CHECK|FOREIGN KEY)\b`),
+		"add another column instead of rewriting the table": regexp.MustCompile(
+			`(?i)ALTER TABLE (?:ONLY )?` + growing +
+				`\b[^;]*(?:\bTYPE\b|GENERATED ALWAYS AS \([^;]*STORED|DEFAULT (?:gen_random_uuid|clock_timestamp|random)\()`),
+		"change rows in the background, in batches": regexp.MustCompile(
+			`(?im)^(?:UPDATE|DELETE FROM) (?:ONLY )?` + growing + `\b`),
 		"lock no table": regexp.MustCompile(`(?i)\bLOCK TABLE\b`),
 	}
 	notValid = regexp.MustCompile(`(?i)NOT VALID\s*;$`)
 	// unlocking are the statements of migrations without a transaction: others could stay half done,
 	// or wait without a bound.
-	unlocking = regexp.MustCompile(`(?i)^(?:(?:CREATE (?:UNIQUE )?|DROP )INDEX CONCURRENTLY|ALTER TABLE \w+ (?:SET \(|VALIDATE CONSTRAINT))`)
-	created   = regexp.MustCompile(`(?i)CREATE (?:UNIQUE )?INDEX CONCURRENTLY (\w+)`)
+	unlocking = regexp.MustCompile(
+		`(?i)^(?:(?:CREATE (?:UNIQUE )?|DROP )INDEX CONCURRENTLY|ALTER TABLE \w+ (?:SET \(|VALIDATE CONSTRAINT))`)
+	created = regexp.MustCompile(`(?i)CREATE (?:UNIQUE )?INDEX CONCURRENTLY (\w+)`)
 
 	// breaking matches statements that break the previous release, which runs during the migration
 	// and after it.
-	breaking = regexp.MustCompile(`(?i)\b(?:DROP TABLE|ALTER TABLE [^;]*(?:\bDROP COLUMN\b|\bSET NOT NULL\b)|ALTER (?:TABLE|VIEW|TYPE) [^;]*\bRENAME (?:COLUMN\b|TO\b|VALUE\b|\w+ TO\b))[^;]*;`)
+	breaking = regexp.MustCompile(
+		`(?i)\b(?:DROP TABLE|ALTER TABLE [^;]*(?:\bDROP COLUMN\b|\bSET NOT NULL\b)|ALTER (?:TABLE|VIEW|TYPE) [^;]*\bRENAME (?:COLUMN\b|TO\b|VALUE\b|\w+ TO\b))[^;]*;`)
 
-	rewriting = regexp.MustCompile(`(?is)ALTER TABLE [^;]*\b(?:UPDATE|DELETE|MATERIALI[Z]E|CLEAR|DROP PROJECTION|DROP COLUMN|MODIFY COLUMN)\b[^;]*;`)
-	waiting   = regexp.MustCompile(`(?is)(?:mutations_sync|alter_sync)\s*=\s*[12]|\bOPTIMIZE TABLE\b`)
-	indexing  = regexp.MustCompile(`(?i)^CREATE (?:UNIQUE )?INDEX \w+ ON (\w+)`)
-	creating  = regexp.MustCompile(`(?im)^CREATE (?:UNLOGGED )?TABLE (?:IF NOT EXISTS )?(\w+)`)
-	comment   = regexp.MustCompile(`--[^\n]*`)
+	rewriting = regexp.MustCompile(
+		`(?is)ALTER TABLE [^;]*\b(?:UPDATE|DELETE|MATERIALI[Z]E|CLEAR|DROP PROJECTION|DROP COLUMN|MODIFY COLUMN)\b[^;]*;`)
+	waiting  = regexp.MustCompile(`(?is)(?:mutations_sync|alter_sync)\s*=\s*[12]|\bOPTIMIZE TABLE\b`)
+	indexing = regexp.MustCompile(`(?i)^CREATE (?:UNIQUE )?INDEX \w+ ON (\w+)`)
+	creating = regexp.MustCompile(`(?im)^CREATE (?:UNLOGGED )?TABLE (?:IF NOT EXISTS )?(\w+)`)
+	comment  = regexp.MustCompile(`--[^\n]*`)
 )
 
 // A new migration lets ingestion and the API go on, however large the tables are.
@@ -146,7 +159,8 @@ func unboundedPostgres(text string) (wrong []string) {
 		if !unlocking.MatchString(statement) {
 			wrong = append(wrong, "put this into a migration with a transaction: "+statement)
 		}
-		if index := created.FindStringSubmatch(statement); index != nil && !strings.Contains(dropped, "DROP INDEX CONCURRENTLY IF EXISTS "+index[1]+";") {
+		if index := created.FindStringSubmatch(statement); index != nil && !strings.Contains(dropped,
+			"DROP INDEX CONCURRENTLY IF EXISTS "+index[1]+";") {
 			wrong = append(wrong, "drop "+index[1]+" first, as an interrupted try leaves an index that is not valid: "+statement)
 		}
 		dropped += statement
@@ -209,7 +223,8 @@ func TestUnboundedMigrationsAreFound(t *testing.T) {
 	} {
 		require.NotEmpty(t, unboundedClickHouse(text), text)
 	}
-	require.Empty(t, unboundedClickHouse("ALTER TABLE lodestone.events ADD COLUMN a UInt8;\nALTER TABLE lodestone.events MATERIALIZE COLUMN a SETTINGS alter_sync = 0, mutations_sync = 0;"))
+	require.Empty(t, unboundedClickHouse(
+		"ALTER TABLE lodestone.events ADD COLUMN a UInt8;\nALTER TABLE lodestone.events MATERIALIZE COLUMN a SETTINGS alter_sync = 0, mutations_sync = 0;"))
 }
 
 func TestBreakingMigrationsAreFound(t *testing.T) {

@@ -17,9 +17,11 @@ import (
 // inOneDirection are the packages that people read first. In each, files can be put in an order in
 // which calls go downward only.
 var inOneDirection = []string{
-	"ingest/collector", "ingest/consumer", "ingest/counter", "ingest/mirror", "ingest/producer", "ingest/retention", "ingest/spool", "ingest/stream", "ingest/verify",
+	"ingest/collector", "ingest/consumer", "ingest/counter", "ingest/mirror", "ingest/producer", "ingest/retention",
+	"ingest/spool", "ingest/stream", "ingest/verify",
 	"query", "query/eventlist", "query/export", "query/live", "query/reader", "query/scope",
-	"pkg/api", "pkg/auth", "pkg/backup", "pkg/chart", "pkg/engine/child", "pkg/jsonschema", "pkg/event", "pkg/source", "pkg/token",
+	"pkg/api", "pkg/auth", "pkg/backup", "pkg/chart", "pkg/engine/child", "pkg/jsonschema",
+	"pkg/event", "pkg/source", "pkg/token",
 	"crud/webhook", "crud/landing", "crud/mail", "crud/session", "crud/submission", "crud/queue",
 }
 
@@ -48,7 +50,8 @@ func TestCallsGoOneWay(t *testing.T) {
 				files = append(files, parsed)
 			}
 			info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
-			config := types.Config{Importer: importer.ForCompiler(set, "gc", func(path string) (io.ReadCloser, error) { return os.Open(all[path].Export) })}
+			config := types.Config{Importer: importer.ForCompiler(set, "gc",
+				func(path string) (io.ReadCloser, error) { return os.Open(all[path].Export) })}
 			checked, err := config.Check(p.ImportPath, set, files, info)
 			require.NoError(t, err)
 			calls := map[string]map[string]string{} // file → file that it calls → a function there
@@ -64,7 +67,8 @@ func TestCallsGoOneWay(t *testing.T) {
 			var walk func(from, at string, seen map[string]bool)
 			walk = func(from, at string, seen map[string]bool) {
 				for to, function := range calls[at] {
-					require.NotEqual(t, from, to, "%s calls %s of %s, which leads back to it", filepath.Base(at), function, filepath.Base(to))
+					require.NotEqual(t, from, to, "%s calls %s of %s, which leads back to it", filepath.Base(at),
+						function, filepath.Base(to))
 					if !seen[to] {
 						seen[to] = true
 						walk(from, to, seen)

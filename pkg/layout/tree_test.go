@@ -64,7 +64,8 @@ func TestTopLevel(t *testing.T) {
 // A path of the machine where a file was written works nowhere else.
 func TestNoPathsOfOneMachine(t *testing.T) {
 	t.Parallel()
-	home := regexp.MustCompile(`(^|[^a-zA-Z0-9.])/(` + strings.Join([]string{"work", "root", "Users", "home/[a-z]+"}, "|") + `)/`)
+	home := regexp.MustCompile(`(^|[^a-zA-Z0-9.])/(` + strings.Join([]string{"work", "root", "Users", "home/[a-z]+"},
+		"|") + `)/`)
 	for _, f := range files(t) {
 		text := read(t, f)
 		if strings.Contains(string(text[:min(len(text), 8000)]), "\x00") {
@@ -85,7 +86,9 @@ func TestSQLOfPostgresIsInOnePlace(t *testing.T) {
 	t.Parallel()
 	statement := regexp.MustCompile(`(tx|Unscoped\(\)|[pP]ool)\.(Exec|Query|QueryRow|SendBatch)\(`)
 	for _, f := range files(t) {
-		if filepath.Ext(f) != ".go" || strings.HasSuffix(f, "_test.go") || slices.ContainsFunc([]string{"pkg/postgres", "pkg/engine", "pkg/backup", "pkg/test", "cmd/lodestone-lab"}, func(p string) bool { return within(f, p) }) {
+		if filepath.Ext(f) != ".go" || strings.HasSuffix(f, "_test.go") ||
+			slices.ContainsFunc([]string{"pkg/postgres", "pkg/engine", "pkg/backup", "pkg/test", "cmd/lodestone-lab"},
+				func(p string) bool { return within(f, p) }) {
 			continue
 		}
 		for number, line := range strings.Split(string(read(t, f)), "\n") {
@@ -177,7 +180,8 @@ func TestLicencesOfDependencies(t *testing.T) {
 
 // anchors returns those of a page's headings, as code hosts and the site make them.
 func anchors(text string) map[string]bool {
-	heading, code, link := regexp.MustCompile(`(?m)^#+ +(.+)$`), regexp.MustCompile("(?s)```.*?```"), regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	heading, code, link := regexp.MustCompile(`(?m)^#+ +(.+)$`), regexp.MustCompile("(?s)```.*?```"),
+		regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 	dropped := regexp.MustCompile(`[^\p{L}\p{N}\s_-]`)
 	all := map[string]bool{}
 	for _, m := range heading.FindAllStringSubmatch(code.ReplaceAllString(text, ""), -1) {

@@ -25,7 +25,8 @@ func section(t *testing.T, heading string) string {
 // Every package that ARCHITECTURE.md names as a room is there.
 func TestRoomsExist(t *testing.T) {
 	t.Parallel()
-	for _, m := range regexp.MustCompile("`((?:cmd|ingest|query|crud|pkg)/[a-z/-]+)`").FindAllStringSubmatch(section(t, "The rooms"), -1) {
+	for _, m := range regexp.MustCompile("`((?:cmd|ingest|query|crud|pkg)/[a-z/-]+)`").FindAllStringSubmatch(section(t,
+		"The rooms"), -1) {
 		require.DirExists(t, filepath.Join(root, m[1]), "a room of ARCHITECTURE.md")
 	}
 }
@@ -51,7 +52,8 @@ func TestWalksExist(t *testing.T) {
 			}
 		}
 	}
-	walked := regexp.MustCompile("`([a-z]+(?:\\.[A-Za-z]+){1,2})`").FindAllStringSubmatch(section(t, "The three walks"), -1)
+	walked := regexp.MustCompile("`([a-z]+(?:\\.[A-Za-z]+){1,2})`").FindAllStringSubmatch(section(t, "The three walks"),
+		-1)
 	require.Greater(t, len(walked), 20)
 	for _, m := range walked {
 		require.True(t, declared[m[1]], "ARCHITECTURE.md walks through %s, which is not there", m[1])

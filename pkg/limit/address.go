@@ -67,7 +67,8 @@ func (l *AddressLimiter) Wait(addr netip.Addr, now time.Time) time.Duration {
 	return wait
 }
 
-func (l *AddressLimiter) take(addr netip.Addr, of uuid.UUID, now time.Time, counted bool) (wait time.Duration, ok bool) {
+func (l *AddressLimiter) take(addr netip.Addr, of uuid.UUID, now time.Time,
+	counted bool) (wait time.Duration, ok bool) {
 	if l.each == 0 || !addr.IsValid() {
 		return 0, true
 	}

@@ -29,19 +29,24 @@ func TestARepeatedErrorIsALineAMinute(t *testing.T) {
 		want  []string
 	}{
 		"one outage, many partitions and brokers": {
-			[]line{{slog.LevelWarn, "cannot read", []any{"partition", 1, "error", refused(9092)}}, {slog.LevelWarn, "cannot read", []any{"partition", 2, "error", refused(9093)}}},
+			[]line{{slog.LevelWarn, "cannot read", []any{"partition", 1, "error", refused(9092)}},
+				{slog.LevelWarn, "cannot read", []any{"partition", 2, "error", refused(9093)}}},
 			[]string{"partition=1", "left_out=59", "left_out=59"},
 		},
 		"another error": {
-			[]line{{slog.LevelError, "cannot read", []any{"error", refused(1)}}, {slog.LevelError, "cannot read", []any{"error", errors.New("closed")}}},
-			[]string{"refused", "closed", "refused\" left_out=29", "closed left_out=29", "refused\" left_out=29", "closed left_out=29"},
+			[]line{{slog.LevelError, "cannot read", []any{"error", refused(1)}},
+				{slog.LevelError, "cannot read", []any{"error", errors.New("closed")}}},
+			[]string{"refused", "closed", "refused\" left_out=29", "closed left_out=29",
+				"refused\" left_out=29", "closed left_out=29"},
 		},
 		"without an error, other fields": {
-			[]line{{slog.LevelWarn, "too many", []any{"account_id", "a"}}, {slog.LevelWarn, "too many", []any{"account_id", "b"}}},
+			[]line{{slog.LevelWarn, "too many", []any{"account_id", "a"}},
+				{slog.LevelWarn, "too many", []any{"account_id", "b"}}},
 			[]string{"=a", "=b", "=a left_out=29", "=b left_out=29", "=a left_out=29", "=b left_out=29"},
 		},
 		"another level": {
-			[]line{{slog.LevelWarn, "x", nil}, {slog.LevelError, "x", nil}}, []string{"WARN", "ERROR", "WARN", "ERROR", "WARN", "ERROR"},
+			[]line{{slog.LevelWarn, "x", nil}, {slog.LevelError, "x", nil}},
+			[]string{"WARN", "ERROR", "WARN", "ERROR", "WARN", "ERROR"},
 		},
 	} {
 		var out bytes.Buffer

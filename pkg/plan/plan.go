@@ -30,7 +30,8 @@ type Plans struct {
 func Default() Plans {
 	return Plans{
 		Free: Limits{LeadMagnets: 20, StoredBytes: 500 << 20, GenericLinks: 3, AccessLinks: 5000, EventsPerMonth: 100_000},
-		Pro:  Limits{LeadMagnets: 500, StoredBytes: 10 << 30, GenericLinks: 50, AccessLinks: 200_000, EventsPerMonth: 10_000_000},
+		Pro: Limits{LeadMagnets: 500, StoredBytes: 10 << 30, GenericLinks: 50, AccessLinks: 200_000,
+			EventsPerMonth: 10_000_000},
 	}
 }
 

@@ -46,17 +46,23 @@ func populate(t *testing.T, pool *postgres.Pool) uuid.UUID {
 			{"INSERT INTO lead_magnets (id, account_id, title, file_version) VALUES ($2, $1, 'M', 1)", []any{account, magnet}},
 			{"INSERT INTO lead_magnet_files (lead_magnet_id, version, account_id, file_name, content_type, file_size, page_count, sha256) VALUES ($2, 1, $1, 'f', 'application/pdf', 1, 1, '')", []any{account, magnet}},
 			{"INSERT INTO lead_magnet_file_chunks (lead_magnet_id, version, number, account_id, bytes) VALUES ($2, 1, 0, $1, 'x')", []any{account, magnet}},
-			{"INSERT INTO report_keys (id, account_id, key_hash, expires_at) VALUES (gen_random_uuid(), $1, $2, now())", []any{account, account[:]}},
-			{"INSERT INTO erasures (id, account_id, person_id, erased_at, removed) VALUES ($1, $1, $1, now(), '{}')", []any{account}},
+			{"INSERT INTO report_keys (id, account_id, key_hash, expires_at) VALUES (gen_random_uuid(), $1, $2, now())",
+				[]any{account, account[:]}},
+			{"INSERT INTO erasures (id, account_id, person_id, erased_at, removed) VALUES ($1, $1, $1, now(), '{}')",
+				[]any{account}},
 			{"INSERT INTO erased_links (id, account_id, erasure_id) VALUES (gen_random_uuid(), $1, $1)", []any{account}},
-			{"INSERT INTO deleted_links (id, account_id, person_id, submission) VALUES (gen_random_uuid(), $1, $1, false)", []any{account}},
+			{"INSERT INTO deleted_links (id, account_id, person_id, submission) VALUES (gen_random_uuid(), $1, $1, false)",
+				[]any{account}},
 			{"INSERT INTO file_objects (id, account_id) VALUES (gen_random_uuid(), $1)", []any{account}},
 			{"INSERT INTO page_pictures (account_id, lead_magnet_id, version, page, content_type) VALUES ($1, $2, 1, 1, 'image/jpeg')", []any{account, magnet}},
-			{"INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($3, $1, $2, $4)", []any{account, magnet, link, link.String()}},
-			{"INSERT INTO submissions (id, account_id, generic_link_id, email, email_key) VALUES ($3, $1, $2, 'e', 'e')", []any{account, link, submission}},
+			{"INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($3, $1, $2, $4)",
+				[]any{account, magnet, link, link.String()}},
+			{"INSERT INTO submissions (id, account_id, generic_link_id, email, email_key) VALUES ($3, $1, $2, 'e', 'e')",
+				[]any{account, link, submission}},
 			{"INSERT INTO verifications (id, account_id, submission_id, email, page_hash, link_hash, code_hash, sent_at, expires_at) VALUES (gen_random_uuid(), $1, $2, 'e', $3, $3, '', now(), now())", []any{account, submission, account[:]}},
 			{"INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_hash, token_sealed, token_key) VALUES (gen_random_uuid(), $1, $2, $3, $4, 'e', 'e', sha256($5::text::bytea), '', 0)", []any{account, magnet, link, submission, account.String()}},
-			{"INSERT INTO access_link_counts (id, account_id) SELECT id, account_id FROM access_links WHERE account_id = $1", []any{account}},
+			{"INSERT INTO access_link_counts (id, account_id) SELECT id, account_id FROM access_links WHERE account_id = $1",
+				[]any{account}},
 			{"INSERT INTO generic_link_counts (id, account_id) VALUES ($2, $1)", []any{account, link}},
 			{"INSERT INTO sessions (id, account_id, access_link_id, magnet_version) SELECT $2, $1, id, 1 FROM access_links WHERE account_id = $1", []any{account, link}},
 			{"INSERT INTO reading_notices (session_id, account_id, access_link_id, news, send) SELECT $2, $1, id, '{opened}', 'each' FROM access_links WHERE account_id = $1", []any{account, link}},
@@ -70,11 +76,13 @@ func populate(t *testing.T, pool *postgres.Pool) uuid.UUID {
 			{"INSERT INTO users (id, email, email_key) VALUES ($1, $2, $2)", []any{link, link.String()}},
 			{"INSERT INTO memberships (account_id, user_id, role) VALUES ($1, $2, 'owner')", []any{account, link}},
 			{"INSERT INTO invitations (id, account_id, email, email_key, role, secret_hash, expires_at) VALUES (gen_random_uuid(), $1, 'e', 'e', 'analyst', $2, now())", []any{account, account[:]}},
-			{"INSERT INTO utm_templates (id, account_id, name, source) VALUES (gen_random_uuid(), $1, 'n', 's')", []any{account}},
+			{"INSERT INTO utm_templates (id, account_id, name, source) VALUES (gen_random_uuid(), $1, 'n', 's')",
+				[]any{account}},
 			{"INSERT INTO shares (id, account_id, lead_magnet_id, token_hash, key_hash) VALUES (gen_random_uuid(), $1, $2, $3, $3)", []any{account, magnet, account[:]}},
 			{"INSERT INTO embeds (generic_link_id, account_id) VALUES ($2, $1)", []any{account, link}},
 			{"INSERT INTO user_sessions (id, account_id, user_id, method, cookie_hash, key_hash, user_agent) VALUES (gen_random_uuid(), $1, $2, 'mail', $3, $3, '')", []any{account, link, account[:]}},
-			{"INSERT INTO audit_log (id, account_id, action, actor, request_id) VALUES (gen_random_uuid(), $1, 'a', '', '')", []any{account}},
+			{"INSERT INTO audit_log (id, account_id, action, actor, request_id) VALUES (gen_random_uuid(), $1, 'a', '', '')",
+				[]any{account}},
 		} {
 			if _, err := tx.Exec(t.Context(), s.sql, s.args...); err != nil {
 				return err
@@ -170,11 +178,13 @@ func TestAccountCannotReachFurther(t *testing.T) {
 	pool := open(t)
 	mine, other := populate(t, pool), populate(t, pool)
 	var magnet uuid.UUID
-	require.NoError(t, pool.Unscoped().QueryRow(t.Context(), "SELECT id FROM lead_magnets WHERE account_id = $1", other).Scan(&magnet))
+	require.NoError(t, pool.Unscoped().QueryRow(t.Context(), "SELECT id FROM lead_magnets WHERE account_id = $1",
+		other).Scan(&magnet))
 	for _, sql := range []string{
 		"SELECT hash FROM api_keys",
 		"UPDATE accounts SET plan = 'team'",
-		"INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES (gen_random_uuid(), '" + mine.String() + "', '" + magnet.String() + "', 'stolen')",
+		"INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES (gen_random_uuid(), '" + mine.String() +
+			"', '" + magnet.String() + "', 'stolen')",
 		"INSERT INTO lead_magnets (id, account_id, title) VALUES (gen_random_uuid(), '" + other.String() + "', 'planted')",
 		"SELECT * FROM ip_salts",
 		"UPDATE audit_log SET actor = 'x'",

@@ -62,7 +62,8 @@ func TestDataMapHasEveryColumn(t *testing.T) {
 		if is[table] == nil {
 			is[table] = []string{}
 		}
-		if slices.Contains([]string{"text", "bytea", "json", "jsonb", "varchar", "inet", "_text", "_varchar", "_jsonb"}, kind) {
+		if slices.Contains([]string{"text", "bytea", "json", "jsonb", "varchar", "inet", "_text", "_varchar", "_jsonb"},
+			kind) {
 			is[table] = append(is[table], column)
 		}
 		return nil
@@ -90,7 +91,8 @@ func TestDataMapHasEveryColumn(t *testing.T) {
 		require.Equal(t, columns, should[table], "docs/data.md: columns of %s", table)
 	}
 	for table := range should {
-		if strings.HasPrefix(table, "lodestone.") && is[table] == nil && slices.Contains([]string{"lodestone.events", "lodestone.link_views"}, table) {
+		if strings.HasPrefix(table, "lodestone.") && is[table] == nil &&
+			slices.Contains([]string{"lodestone.events", "lodestone.link_views"}, table) {
 			continue // a topic of the same name
 		}
 		require.Contains(t, is, table, "docs/data.md has a table that is not there")

@@ -15,7 +15,8 @@ func TestDeadlockIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	pool := open(t)
 	account := populate(t, pool)
-	const links, magnets = "UPDATE access_links SET opened_count = opened_count + 1", "UPDATE lead_magnets SET title = title || 'x'"
+	const links, magnets = "UPDATE access_links SET opened_count = opened_count + 1",
+		"UPDATE lead_magnets SET title = title || 'x'"
 	var calls atomic.Int32
 	var wg sync.WaitGroup
 	took := map[string]chan struct{}{links: make(chan struct{}), magnets: make(chan struct{})}

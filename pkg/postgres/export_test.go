@@ -9,7 +9,10 @@ import (
 
 // MigrateBy is Migrate with other migrations, in a folder migrations.
 func (p *Pool) MigrateBy(ctx context.Context, files fs.FS) (applied []int64, err error) {
-	return p.migrate(ctx, files, func(provider *goose.Provider) ([]*goose.MigrationResult, error) { return provider.Up(ctx) })
+	return p.migrate(ctx, files, func(provider *goose.Provider) ([]*goose.MigrationResult,
+		error) {
+		return provider.Up(ctx)
+	})
 }
 
 // EachConnection runs a statement on every connection of the pool.

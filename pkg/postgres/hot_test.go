@@ -65,26 +65,32 @@ func work(t *testing.T, pool *postgres.Pool, ids []uuid.UUID, round int) {
 	var pages []string
 	var downloads []int32
 	for i := round % hotShare; i < len(ids); i += hotShare {
-		some, numbers, times = append(some, ids[i]), append(numbers, int64(round+1)), append(times, time.Now().Add(time.Second))
+		some, numbers, times = append(some, ids[i]), append(numbers, int64(round+1)),
+			append(times, time.Now().Add(time.Second))
 		pages, downloads = append(pages, fmt.Sprintf("{1,%d}", round+2)), append(downloads, 1)
 		_, err := q.CountOpening(ctx, store.CountOpeningParams{ID: ids[i]})
 		require.NoError(t, err)
-		_, err = q.ResumeSession(ctx, store.ResumeSessionParams{ID: ids[i], AccessLinkID: ids[i], PauseSeconds: 600, LongestSeconds: 6000})
+		_, err = q.ResumeSession(ctx, store.ResumeSessionParams{ID: ids[i], AccessLinkID: ids[i],
+			PauseSeconds: 600, LongestSeconds: 6000})
 		require.NoError(t, err)
-		_, err = q.ServeDownload(ctx, store.ServeDownloadParams{First: int64(round * 10), Last: int64(round*10 + 10), Size: 100000, ID: ids[i]})
+		_, err = q.ServeDownload(ctx, store.ServeDownloadParams{First: int64(round * 10),
+			Last: int64(round*10 + 10), Size: 100000, ID: ids[i]})
 		require.NoError(t, err)
 		require.NoError(t, q.CountShareView(ctx, ids[i]))
-		require.NoError(t, q.SetCounterProgress(ctx, store.SetCounterProgressParams{TopicID: ids[0], Partitions: []int32{int32(i)}, NextOffsets: []int64{int64(round)}}))
+		require.NoError(t, q.SetCounterProgress(ctx, store.SetCounterProgressParams{TopicID: ids[0],
+			Partitions: []int32{int32(i)}, NextOffsets: []int64{int64(round)}}))
 	}
 	months, minutes := make([]int32, len(some)), make([]time.Time, len(some))
 	for i := range some {
 		months[i], minutes[i] = 202611, time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	}
-	require.NoError(t, q.AddSessions(ctx, store.AddSessionsParams{Links: some, Sessions: some, Months: months, First: times, Last: times}))
+	require.NoError(t, q.AddSessions(ctx, store.AddSessionsParams{Links: some, Sessions: some, Months: months,
+		First: times, Last: times}))
 	views := store.AddMinutesParams{Links: some, Minutes: minutes, Views: numbers}
 	require.NoError(t, q.AddMinutes(ctx, views))
 	require.NoError(t, q.SetMinutes(ctx, store.SetMinutesParams(views)))
-	require.NoError(t, q.AddSessionActivity(ctx, store.AddSessionActivityParams{IDs: some, Links: some, Last: times, Pages: pages, Durations: numbers, Downloads: downloads}))
+	require.NoError(t, q.AddSessionActivity(ctx, store.AddSessionActivityParams{IDs: some, Links: some, Last: times,
+		Pages: pages, Durations: numbers, Downloads: downloads}))
 	require.NoError(t, q.NoteKeyUses(ctx, store.NoteKeyUsesParams{IDs: some, Times: times}))
 	_, err := pool.Unscoped().Exec(ctx, `WITH s AS (UPDATE user_sessions SET last_active_at = clock_timestamp() WHERE id = ANY ($1) RETURNING user_id)
 		UPDATE memberships m SET last_seen_at = clock_timestamp() FROM s WHERE m.user_id = s.user_id`, some) // NoteSessionActivity, which waits a minute
@@ -94,7 +100,8 @@ func work(t *testing.T, pool *postgres.Pool, ids []uuid.UUID, round int) {
 }
 
 var hotTables = []string{
-	"access_links", "access_link_counts", "generic_link_counts", "sessions", "downloads", "api_keys", "user_sessions", "memberships", "shares", "event_usage",
+	"access_links", "access_link_counts", "generic_link_counts", "sessions", "downloads", "api_keys", "user_sessions",
+	"memberships", "shares", "event_usage",
 }
 
 // What is written all the time changes no index and stays on its page: such updates leave no work
@@ -120,7 +127,8 @@ func TestFrequentUpdatesTouchNoIndex(t *testing.T) {
 	got := map[string]counts{}
 	// Each connection counts by itself, and adds that to the shared numbers now and then.
 	require.NoError(t, pool.EachConnection(t.Context(), "SELECT pg_stat_force_next_flush()"))
-	rows, err := pool.Unscoped().Query(t.Context(), "SELECT relname::text, n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE schemaname = 'public'")
+	rows, err := pool.Unscoped().Query(t.Context(),
+		"SELECT relname::text, n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE schemaname = 'public'")
 	require.NoError(t, err)
 	var name string
 	var c counts
@@ -131,7 +139,8 @@ func TestFrequentUpdatesTouchNoIndex(t *testing.T) {
 	require.NoError(t, err)
 	for _, table := range hotTables {
 		require.GreaterOrEqual(t, got[table].updates, 40*hotRows/hotShare, table)
-		require.Greaterf(t, got[table].hot*10, got[table].updates*9, "%s: %d of %d updates are HOT: is there an index on a column that changes often, or no space on its pages?",
+		require.Greaterf(t, got[table].hot*10, got[table].updates*9,
+			"%s: %d of %d updates are HOT: is there an index on a column that changes often, or no space on its pages?",
 			table, got[table].hot, got[table].updates)
 	}
 }

@@ -30,7 +30,8 @@ func TestAMigrationThatWaitsStopsNoWriter(t *testing.T) {
 	require.NoError(t, err)
 	migrations := fstest.MapFS{
 		"migrations/00205_schema.sql": {Data: first},
-		"migrations/00206_column.sql": {Data: []byte("-- +goose Up\nALTER TABLE event_usage ADD COLUMN warned boolean NOT NULL DEFAULT false;\n")},
+		"migrations/00206_column.sql": {Data: []byte(
+			"-- +goose Up\nALTER TABLE event_usage ADD COLUMN warned boolean NOT NULL DEFAULT false;\n")},
 	}
 	account := uuid.New()
 	exec("INSERT INTO accounts (id, name, plan) VALUES ($1, 'A', 'team')", account)

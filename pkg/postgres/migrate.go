@@ -79,16 +79,23 @@ func (p *Pool) tryMigrationLock(ctx context.Context, fn func(ctx context.Context
 // A migration that needs the lock of a table waits a second for it, since all who use the table
 // wait behind it. Then it lets them go first, and tries again until ctx ends.
 func (p *Pool) Migrate(ctx context.Context) (applied []int64, err error) {
-	return p.migrate(ctx, migrations, func(provider *goose.Provider) ([]*goose.MigrationResult, error) { return provider.Up(ctx) })
+	return p.migrate(ctx, migrations, func(provider *goose.Provider) ([]*goose.MigrationResult,
+		error) {
+		return provider.Up(ctx)
+	})
 }
 
 // MigrateTo is Migrate up to a version, to restore what was stored under the schema of that
 // version.
 func (p *Pool) MigrateTo(ctx context.Context, version int64) (applied []int64, err error) {
-	return p.migrate(ctx, migrations, func(provider *goose.Provider) ([]*goose.MigrationResult, error) { return provider.UpTo(ctx, version) })
+	return p.migrate(ctx, migrations, func(provider *goose.Provider) ([]*goose.MigrationResult,
+		error) {
+		return provider.UpTo(ctx, version)
+	})
 }
 
-func (p *Pool) migrate(ctx context.Context, all fs.FS, up func(*goose.Provider) ([]*goose.MigrationResult, error)) (applied []int64, err error) {
+func (p *Pool) migrate(ctx context.Context, all fs.FS, up func(*goose.Provider) ([]*goose.MigrationResult,
+	error)) (applied []int64, err error) {
 	if err := p.checkOrigin(ctx); err != nil {
 		return nil, err
 	}

@@ -48,7 +48,8 @@ func (c Config) Validate() error {
 func (c Config) parse() (*pgxpool.Config, error) {
 	pc, err := pgxpool.ParseConfig(c.URL)
 	if cause := filesError(err); cause != "" {
-		return nil, config.Invalid("--postgres-url", "has TLS settings that cannot be used: "+cause, "name readable files in PEM in its sslrootcert, sslcert and sslkey")
+		return nil, config.Invalid("--postgres-url", "has TLS settings that cannot be used: "+cause,
+			"name readable files in PEM in its sslrootcert, sslcert and sslkey")
 	}
 	if err != nil {
 		// The cause may repeat the password, so it is left out.
@@ -65,7 +66,8 @@ func (c Config) Addresses() ([]string, error) {
 		return nil, err
 	}
 	var all []string
-	for _, h := range append([]*pgconn.FallbackConfig{{Host: pc.ConnConfig.Host, Port: pc.ConnConfig.Port}}, pc.ConnConfig.Fallbacks...) {
+	for _, h := range append([]*pgconn.FallbackConfig{{Host: pc.ConnConfig.Host, Port: pc.ConnConfig.Port}},
+		pc.ConnConfig.Fallbacks...) {
 		if filepath.IsAbs(h.Host) {
 			return nil, nil
 		}
@@ -102,7 +104,8 @@ func Open(ctx context.Context, c Config) (*Pool, error) {
 		// Without it, each id of a list is written as text, refused, and parsed again: most of the time
 		// that counters took in Go.
 		types := conn.TypeMap()
-		types.TryWrapEncodePlanFuncs = append([]pgtype.TryWrapEncodePlanFunc{pgxuuid.TryWrapUUIDEncodePlan}, types.TryWrapEncodePlanFuncs...)
+		types.TryWrapEncodePlanFuncs = append([]pgtype.TryWrapEncodePlanFunc{pgxuuid.TryWrapUUIDEncodePlan},
+			types.TryWrapEncodePlanFuncs...)
 		return nil
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, pc)
@@ -183,7 +186,8 @@ func (p *Pool) Snapshot(ctx context.Context, fn func(tx pgx.Tx) error) error {
 // snapshot are the options of transactions that only read, and see one state.
 var snapshot = pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 
-func scoped(ctx context.Context, from txBeginner, account uuid.UUID, options pgx.TxOptions, fn func(tx pgx.Tx) error) error {
+func scoped(ctx context.Context, from txBeginner, account uuid.UUID, options pgx.TxOptions,
+	fn func(tx pgx.Tx) error) error {
 	return pgx.BeginTxFunc(ctx, from, options, func(tx pgx.Tx) error {
 		if options.AccessMode != pgx.ReadOnly {
 			if err := runFirst(ctx, tx); err != nil {

@@ -86,7 +86,8 @@ func TestAccountsStayApartBehindPgBouncer(t *testing.T) {
 	// PgBouncer's own connections are clean: a client that it serves next has the rights that it
 	// logged in with.
 	var account *string
-	require.NoError(t, pool.Unscoped().QueryRow(t.Context(), "SELECT nullif(current_setting('lodestone.account_id', true), '')").Scan(&account))
+	require.NoError(t, pool.Unscoped().QueryRow(t.Context(),
+		"SELECT nullif(current_setting('lodestone.account_id', true), '')").Scan(&account))
 	require.Nil(t, account)
 }
 
@@ -95,7 +96,8 @@ func TestAccountsStayApartBehindPgBouncer(t *testing.T) {
 func visit(ctx context.Context, pool *postgres.Pool, account uuid.UUID, accounts int) error {
 	if err := pool.Account(ctx, account, func(tx pgx.Tx) error {
 		var links, foreign int
-		if err := tx.QueryRow(ctx, "SELECT count(*), count(*) FILTER (WHERE account_id <> $1) FROM access_links", account).Scan(&links, &foreign); err != nil {
+		if err := tx.QueryRow(ctx, "SELECT count(*), count(*) FILTER (WHERE account_id <> $1) FROM access_links",
+			account).Scan(&links, &foreign); err != nil {
 			return err
 		}
 		if links != 1 || foreign != 0 {
@@ -114,7 +116,8 @@ func visit(ctx context.Context, pool *postgres.Pool, account uuid.UUID, accounts
 	}
 	var role string
 	var links int
-	if err := pool.Unscoped().QueryRow(ctx, "SELECT current_user, (SELECT count(*) FROM access_links)").Scan(&role, &links); err != nil {
+	if err := pool.Unscoped().QueryRow(ctx, "SELECT current_user, (SELECT count(*) FROM access_links)").Scan(&role,
+		&links); err != nil {
 		return err
 	}
 	if role == "lodestone_account" || links != accounts {
@@ -130,7 +133,9 @@ func TestStatementsArePlannedForTheirValues(t *testing.T) {
 	database := enginetest.Postgres(t)
 	for name, pool := range map[string]*postgres.Pool{"direct": connect(t, database), "pooled": behind(t, database)} {
 		require.NoError(t, pool.Transaction(t.Context(), func(tx pgx.Tx) error {
-			_, err := tx.Exec(t.Context(), "CREATE TABLE "+name+" AS SELECT i AS id, 'x' AS filler FROM generate_series(1, 20000) i; CREATE INDEX ON "+name+" (id); ANALYZE "+name)
+			_, err := tx.Exec(t.Context(),
+				"CREATE TABLE "+name+" AS SELECT i AS id, 'x' AS filler FROM generate_series(1, 20000) i; CREATE INDEX ON "+
+					name+" (id); ANALYZE "+name)
 			require.NoError(t, err)
 			query := "SELECT count(filler) FROM " + name + " WHERE ($1::int IS NULL OR id = $1)"
 			for range 10 { // more than the calls after which Postgres may choose a plan for any values
@@ -143,7 +148,8 @@ func TestStatementsArePlannedForTheirValues(t *testing.T) {
 				require.Equal(t, 1, one)
 			}
 			var byIndex int
-			require.NoError(t, tx.QueryRow(t.Context(), "SELECT idx_scan FROM pg_stat_xact_user_tables WHERE relname = $1", name).Scan(&byIndex))
+			require.NoError(t, tx.QueryRow(t.Context(), "SELECT idx_scan FROM pg_stat_xact_user_tables WHERE relname = $1",
+				name).Scan(&byIndex))
 			require.Equal(t, 4, byIndex, name)
 			return nil
 		}))

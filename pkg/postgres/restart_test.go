@@ -26,7 +26,8 @@ func TestTransactionsBeginOnLivingConnections(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, admin.Close(context.Background())) })
 	terminate := func(c *pgx.Conn) {
 		var ended bool
-		require.NoError(t, admin.QueryRow(t.Context(), "SELECT pg_terminate_backend($1, 60000)", c.PgConn().PID()).Scan(&ended))
+		require.NoError(t, admin.QueryRow(t.Context(), "SELECT pg_terminate_backend($1, 60000)",
+			c.PgConn().PID()).Scan(&ended))
 		require.True(t, ended)
 	}
 	cut := func(c *pgx.Conn) { require.NoError(t, c.PgConn().Conn().Close()) } // without a word, as by a crash

@@ -167,11 +167,13 @@ func TestCheckSchema(t *testing.T) {
 			"UPDATE goose_db_version SET is_applied = true", "lodestone migrate",
 		},
 		"of a checkout before releases": {
-			"UPDATE goose_db_version SET version_id = 153 WHERE version_id = 205", "UPDATE goose_db_version SET version_id = 205 WHERE version_id = 153",
+			"UPDATE goose_db_version SET version_id = 153 WHERE version_id = 205",
+			"UPDATE goose_db_version SET version_id = 205 WHERE version_id = 153",
 			"schema 153, of a checkout from before the first release",
 		},
 		"incomplete": {
-			"ALTER TABLE access_links DISABLE ROW LEVEL SECURITY", "ALTER TABLE access_links ENABLE ROW LEVEL SECURITY", "access_links",
+			"ALTER TABLE access_links DISABLE ROW LEVEL SECURITY", "ALTER TABLE access_links ENABLE ROW LEVEL SECURITY",
+			"access_links",
 		},
 	} {
 		_, err := pool.Unscoped().Exec(t.Context(), c.change)
@@ -190,7 +192,8 @@ func TestCheckSchema(t *testing.T) {
 	_, err = pool.Unscoped().Exec(t.Context(), "UPDATE goose_db_version SET version_id = 205 WHERE version_id = 153")
 	require.NoError(t, err)
 	// The release before this one keeps working on a schema that has more migrations.
-	_, err = pool.Unscoped().Exec(t.Context(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, true)")
+	_, err = pool.Unscoped().Exec(t.Context(),
+		"INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, true)")
 	require.NoError(t, err)
 	require.NoError(t, pool.CheckSchema(t.Context()))
 }

@@ -40,7 +40,8 @@ func (p *Pool) CheckSchema(ctx context.Context) error {
 // checkOrigin returns an *schema.Error if a checkout from before the first release made the schema.
 func (p *Pool) checkOrigin(ctx context.Context) error {
 	var version int64
-	err := p.pool.QueryRow(ctx, "SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied").Scan(&version)
+	err := p.pool.QueryRow(ctx,
+		"SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied").Scan(&version)
 	if isUndefinedTable(err) {
 		return nil
 	}

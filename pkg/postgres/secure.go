@@ -24,11 +24,13 @@ func explain(err error) error {
 	if err == nil {
 		return nil
 	}
-	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "28000" && strings.Contains(pg.Message, "client certificate") {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "28000" &&
+		strings.Contains(pg.Message, "client certificate") {
 		return fmt.Errorf("%w: name files with one in sslcert and sslkey of --postgres-url", err)
 	}
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && strings.Contains(pg.Message, "unsupported startup parameter") {
 		return fmt.Errorf("%w: add default_query_exec_mode=cache_describe to the parameters of --postgres-url, since a pooler answers", err)
 	}
-	return certificate.Explain(err, "Postgres", "name a file with that authority's certificate in sslrootcert of --postgres-url")
+	return certificate.Explain(err, "Postgres",
+		"name a file with that authority's certificate in sslrootcert of --postgres-url")
 }

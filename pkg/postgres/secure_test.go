@@ -29,7 +29,8 @@ func TestTLS(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, admin.Close(t.Context())) })
 	var data, rules string
-	require.NoError(t, admin.QueryRow(t.Context(), "SELECT current_setting('data_directory'), current_setting('hba_file')").Scan(&data, &rules))
+	require.NoError(t, admin.QueryRow(t.Context(),
+		"SELECT current_setting('data_directory'), current_setting('hba_file')").Scan(&data, &rules))
 	info, err := os.Stat(data)
 	require.NoError(t, err)
 	give := func(from, name string) {
@@ -68,16 +69,19 @@ func TestTLS(t *testing.T) {
 		return pool
 	}
 	pool := open(address())
-	require.Eventually(t, func() bool { return pool.Ping(t.Context()) == nil }, enginetest.Timeout, interval, "the server reads its setting")
+	require.Eventually(t, func() bool { return pool.Ping(t.Context()) == nil }, enginetest.Timeout, interval,
+		"the server reads its setting")
 	var encrypted bool
-	require.NoError(t, pool.Unscoped().QueryRow(t.Context(), "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()").Scan(&encrypted))
+	require.NoError(t, pool.Unscoped().QueryRow(t.Context(),
+		"SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()").Scan(&encrypted))
 	require.True(t, encrypted)
 
 	require.ErrorContains(t, open(address("sslrootcert", strangers.CA)).Ping(t.Context()), "sslrootcert of --postgres-url")
 
 	text, err := os.ReadFile(rules)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(rules, append([]byte("hostssl all lodestone all scram-sha-256 clientcert=verify-full\n"), text...), 0o600))
+	require.NoError(t, os.WriteFile(rules,
+		append([]byte("hostssl all lodestone all scram-sha-256 clientcert=verify-full\n"), text...), 0o600))
 	exec("SELECT pg_reload_conf()")
 	require.Eventually(t, func() bool {
 		pool.Unscoped().Reset()

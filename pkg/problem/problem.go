@@ -41,7 +41,8 @@ type Problem struct {
 // New returns a problem of a kind. The detail is shown to the sender of the request.
 func New(code Code, detail string, fields ...Field) *Problem {
 	k := code.kind()
-	return &Problem{Type: TypePath + string(k.code), Title: k.title, Status: k.status, Detail: detail, Code: k.code, Errors: fields}
+	return &Problem{Type: TypePath + string(k.code), Title: k.title, Status: k.status, Detail: detail,
+		Code: k.code, Errors: fields}
 }
 
 // Invalid returns a validation_error (422) about fields of a body.
@@ -132,7 +133,8 @@ func From(err error, unavailable ...func(error) bool) *Problem {
 		away = away || is(err)
 	}
 	if away {
-		return New(Unavailable, "A part that is needed to answer is not available. Try again.").Because(err).RetryAfter(time.Second)
+		return New(Unavailable,
+			"A part that is needed to answer is not available. Try again.").Because(err).RetryAfter(time.Second)
 	}
 	return New(Internal, "Something went wrong on our side. The request id leads us to the cause.").Because(err)
 }

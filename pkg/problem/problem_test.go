@@ -17,7 +17,8 @@ import (
 func TestCodes(t *testing.T) {
 	t.Parallel()
 	want := map[problem.Code]int{
-		"invalid_lead_magnet": 400, "slug_taken": 400, "limit_reached": 403, "validation_error": 422, "unauthorized": 401, "forbidden": 403,
+		"invalid_lead_magnet": 400, "slug_taken": 400, "limit_reached": 403, "validation_error": 422,
+		"unauthorized": 401, "forbidden": 403,
 		"not_found": 404, "method_not_allowed": 405, "invalid_json": 400, "invalid_parameter": 400, "payload_too_large": 413,
 		"unsupported_media_type": 415, "rate_limited": 429, "conflict": 409, "unavailable": 503, "internal": 500,
 	}
@@ -32,7 +33,8 @@ func TestCodes(t *testing.T) {
 
 func TestBody(t *testing.T) {
 	t.Parallel()
-	text, err := json.Marshal(problem.Invalid(problem.Field{Field: "slug", Message: "must be short"}).Because(errors.New("secret")))
+	text, err := json.Marshal(problem.Invalid(problem.Field{Field: "slug",
+		Message: "must be short"}).Because(errors.New("secret")))
 	require.NoError(t, err)
 	require.JSONEq(t, `{"type":"/api/v1/problems/validation_error","title":"Some values are not valid","status":422,"detail":"slug must be short.",
 		"code":"validation_error","errors":[{"field":"slug","message":"must be short"}]}`, string(text))
@@ -68,7 +70,8 @@ func TestFrom(t *testing.T) {
 
 func TestRetryAfterIsAtLeastASecond(t *testing.T) {
 	t.Parallel()
-	for d, want := range map[time.Duration]string{0: "1", time.Millisecond: "1", 1500 * time.Millisecond: "2", time.Minute: "60"} {
+	for d, want := range map[time.Duration]string{0: "1", time.Millisecond: "1",
+		1500 * time.Millisecond: "2", time.Minute: "60"} {
 		require.Equal(t, want, problem.New(problem.RateLimited, "x").RetryAfter(d).Header().Get("Retry-After"))
 	}
 }

@@ -31,7 +31,8 @@ type Input struct {
 
 // Answers describes the answers, for api.Operation.
 func Answers() map[string]*jsonschema.Schema {
-	return map[string]*jsonschema.Schema{contentTypes[SVG]: {Type: jsonschema.String}, contentTypes[PNG]: jsonschema.Binary()}
+	return map[string]*jsonschema.Schema{contentTypes[SVG]: {Type: jsonschema.String},
+		contentTypes[PNG]: jsonschema.Binary()}
 }
 
 // Write answers a request with the code of an address. name is that of the file, without its
@@ -39,7 +40,8 @@ func Answers() map[string]*jsonschema.Schema {
 func Write(w http.ResponseWriter, r *http.Request, in Input, name, address string) error {
 	code, err := New(address)
 	if err != nil {
-		return problem.New(problem.InvalidParameter, "The address is too long for a QR code: shorten its campaign parameters.").Because(err)
+		return problem.New(problem.InvalidParameter,
+			"The address is too long for a QR code: shorten its campaign parameters.").Because(err)
 	}
 	body := code.SVG(in.Size)
 	if in.Format == PNG {

@@ -54,7 +54,8 @@ func (c Code) SVG(size int) []byte {
 	var out bytes.Buffer
 	whole := strconv.Itoa(c.side + 2*QuietZone)
 	width := strconv.Itoa(size)
-	out.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" width="` + width + `" height="` + width + `" viewBox="0 0 ` + whole + " " + whole +
+	out.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" width="` + width + `" height="` + width +
+		`" viewBox="0 0 ` + whole + " " + whole +
 		`" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h` + whole + "v" + whole + `H0z"/><path d="`)
 	for y := range c.side {
 		for x := 0; x < c.side; {

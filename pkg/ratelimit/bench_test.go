@@ -18,10 +18,12 @@ func BenchmarkTake(b *testing.B) {
 	pool, err := postgres.Open(b.Context(), postgres.Config{URL: url, MaxConns: 8})
 	require.NoError(b, err)
 	b.Cleanup(pool.Close)
-	limiter := ratelimit.New(ratelimit.Config{Requests: 10_000_000, Analytics: 1, AnalyticsEmail: 1}, ratelimit.Deps{Postgres: pool, Log: quiet()})
+	limiter := ratelimit.New(ratelimit.Config{Requests: 10_000_000, Analytics: 1, AnalyticsEmail: 1},
+		ratelimit.Deps{Postgres: pool, Log: quiet()})
 	caller := func() auth.Identity { return auth.Identity{AccountID: uuid.New(), KeyID: uuid.New()} }
 	one := caller()
-	for name, who := range map[string]func() auth.Identity{"one key": func() auth.Identity { return one }, "a key each": caller} {
+	for name, who := range map[string]func() auth.Identity{"one key": func() auth.Identity { return one },
+		"a key each": caller} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -85,7 +85,8 @@ type Deps struct {
 func New(c Config, d Deps) *Limiter {
 	l := &Limiter{
 		db: d.Postgres, log: d.Log, timeout: storeTimeout, exhausted: map[subject]time.Time{}, tallies: map[subject]tally{},
-		quotas: map[Name]int{Requests: c.Requests, Analytics: c.Analytics, AnalyticsEmail: c.AnalyticsEmail, AnalyticsQuery: c.AnalyticsQuery},
+		quotas: map[Name]int{Requests: c.Requests, Analytics: c.Analytics, AnalyticsEmail: c.AnalyticsEmail,
+			AnalyticsQuery: c.AnalyticsQuery},
 		outcome: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "lodestone_ratelimit_requests_total",
 			Help: "Requests by limit and outcome: allowed, refused, or unchecked: allowed by the count of this process alone because the shared one could not be reached.",
@@ -113,7 +114,9 @@ func (l *Limiter) Untouched(name Name) State {
 // quota until Postgres answers again. Requests that it allows are counted as unchecked.
 func (l *Limiter) Take(ctx context.Context, name Name, caller auth.Identity) State {
 	if name == AnalyticsQuery && caller.SessionID != uuid.Nil {
-		name = Requests // a screen of the dashboard asks several questions; the processor time that they take is limited by itself
+		// a screen of the dashboard asks several questions; the processor time that they take is limited
+		// by itself
+		name = Requests
 	}
 	who := subject{name, caller.AccountID}
 	if name == Requests {
@@ -219,7 +222,8 @@ func (l *Limiter) count(ctx context.Context, who subject, now time.Time) (used i
 		return 0, 0, errResting // another request logged it
 	}
 	l.paused = time.Now().Add(pause)
-	l.log.Warn("requests are counted for their limits by this process alone: the shared counter cannot be reached", "error", err)
+	l.log.Warn("requests are counted for their limits by this process alone: the shared counter cannot be reached",
+		"error", err)
 	return 0, 0, fmt.Errorf("count request: %w", err)
 }
 

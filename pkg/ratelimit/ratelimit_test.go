@@ -45,7 +45,8 @@ func (keys) Verify(_ context.Context, key string) (auth.Identity, error) {
 		_, err := auth.NewVerifier(nil, nil).Verify(context.Background(), key)
 		return auth.Identity{}, err
 	}
-	return auth.Identity{AccountID: uuid.MustParse(account), KeyID: uuid.MustParse(id), Scopes: []auth.Scope{auth.Read}}, nil
+	return auth.Identity{AccountID: uuid.MustParse(account), KeyID: uuid.MustParse(id), Scopes: []auth.Scope{auth.Read}},
+		nil
 }
 
 // replica is one of several processes that serve the same API.
@@ -99,15 +100,18 @@ func key(account uuid.UUID) string { return account.String() + "." + uuid.NewStr
 func TestEveryAnswerTellsWhereItsSenderStands(t *testing.T) {
 	t.Parallel()
 	url, _ := database(t)
-	s := replica(t, ratelimit.New(ratelimit.Config{Requests: 10, Analytics: 60, AnalyticsEmail: 7}, ratelimit.Deps{Postgres: enginetest.PostgresPool(t, url), Log: quiet()}).WithLongTimeouts())
+	s := replica(t, ratelimit.New(ratelimit.Config{Requests: 10, Analytics: 60, AnalyticsEmail: 7},
+		ratelimit.Deps{Postgres: enginetest.PostgresPool(t, url), Log: quiet()}).WithLongTimeouts())
 	mine := key(uuid.New())
 	left := 10
 	for _, c := range []struct {
 		method, path string
 		status       int
 	}{
-		{"GET", "/things", 200}, {"GET", "/nothing", 404}, {"POST", "/things", 405}, {"OPTIONS", "/things", 204}, {"GET", "/things?wrong=x", 400},
-		{"GET", "/api/v1/openapi.json", 200}, {"GET", "/api/v1/docs", 200}, {"GET", "/api/v1/problems/not_found", 200}, {"GET", "/api/v1/problems/x", 404},
+		{"GET", "/things", 200}, {"GET", "/nothing", 404}, {"POST", "/things", 405}, {"OPTIONS", "/things", 204},
+		{"GET", "/things?wrong=x", 400},
+		{"GET", "/api/v1/openapi.json", 200}, {"GET", "/api/v1/docs", 200}, {"GET", "/api/v1/problems/not_found", 200},
+		{"GET", "/api/v1/problems/x", 404},
 	} {
 		left--
 		res := send(t, s, c.method, c.path, "Bearer "+mine)
@@ -121,7 +125,8 @@ func TestEveryAnswerTellsWhereItsSenderStands(t *testing.T) {
 		}
 	}
 	require.Equal(t, 200, get(t, s, "/things", mine).StatusCode)
-	for _, path := range []string{"/things", "/nothing", "/api/v1/openapi.json", "/api/v1/docs", "/api/v1/problems/not_found"} {
+	for _, path := range []string{"/things", "/nothing", "/api/v1/openapi.json", "/api/v1/docs",
+		"/api/v1/problems/not_found"} {
 		res := get(t, s, path, mine)
 		require.Equal(t, 429, res.StatusCode, path)
 		require.NotEmpty(t, res.Header.Get("Retry-After"), path)
@@ -136,7 +141,9 @@ func TestExactAcrossReplicas(t *testing.T) {
 	url, _ := database(t)
 	var replicas []*httptest.Server
 	for range 3 {
-		replicas = append(replicas, replica(t, ratelimit.New(settings, ratelimit.Deps{Postgres: enginetest.PostgresPool(t, url), Log: quiet()}).WithLongTimeouts()))
+		replicas = append(replicas,
+			replica(t, ratelimit.New(settings, ratelimit.Deps{Postgres: enginetest.PostgresPool(t, url),
+				Log: quiet()}).WithLongTimeouts()))
 	}
 	account := uuid.New()
 	one, other := key(account), key(account)
@@ -179,7 +186,8 @@ func TestExactAcrossReplicas(t *testing.T) {
 func TestHeaders(t *testing.T) {
 	t.Parallel()
 	_, pool := database(t)
-	s := replica(t, ratelimit.New(ratelimit.Config{Requests: 3, Analytics: 1, AnalyticsEmail: 1}, ratelimit.Deps{Postgres: pool, Log: quiet()}).WithLongTimeouts())
+	s := replica(t, ratelimit.New(ratelimit.Config{Requests: 3, Analytics: 1, AnalyticsEmail: 1},
+		ratelimit.Deps{Postgres: pool, Log: quiet()}).WithLongTimeouts())
 	k := key(uuid.New())
 	number := func(res reply, name string) int {
 		n, err := strconv.Atoi(res.Header.Get(name))
@@ -219,12 +227,15 @@ func TestHeaders(t *testing.T) {
 func TestWindowEnds(t *testing.T) {
 	t.Parallel()
 	_, pool := database(t)
-	l := ratelimit.New(ratelimit.Config{Requests: 2, Analytics: 1, AnalyticsEmail: 1}, ratelimit.Deps{Postgres: pool, Log: quiet()}).WithLongTimeouts()
+	l := ratelimit.New(ratelimit.Config{Requests: 2, Analytics: 1, AnalyticsEmail: 1},
+		ratelimit.Deps{Postgres: pool, Log: quiet()}).WithLongTimeouts()
 	who := auth.Identity{AccountID: uuid.New(), KeyID: uuid.New()}
 	take := func(l *ratelimit.Limiter) ratelimit.State { return l.Take(t.Context(), ratelimit.Requests, who) }
 	require.False(t, take(l).Refused)
 	pass := func(d string) {
-		_, err := pool.Unscoped().Exec(t.Context(), `UPDATE visitor_counts SET started = started - $1::interval, ends = ends - $1::interval WHERE subject = $2`, d, who.KeyID)
+		_, err := pool.Unscoped().Exec(t.Context(),
+			`UPDATE visitor_counts SET started = started - $1::interval, ends = ends - $1::interval WHERE subject = $2`, d,
+			who.KeyID)
 		require.NoError(t, err)
 	}
 	pass("40 seconds")
@@ -235,7 +246,8 @@ func TestWindowEnds(t *testing.T) {
 	require.True(t, take(l).Refused)
 	require.True(t, take(l).Refused)
 	pass("20 seconds")
-	fresh := ratelimit.New(ratelimit.Config{Requests: 2, Analytics: 1, AnalyticsEmail: 1}, ratelimit.Deps{Postgres: pool, Log: quiet()}).WithLongTimeouts()
+	fresh := ratelimit.New(ratelimit.Config{Requests: 2, Analytics: 1, AnalyticsEmail: 1},
+		ratelimit.Deps{Postgres: pool, Log: quiet()}).WithLongTimeouts()
 	s = take(fresh)
 	require.False(t, s.Refused)
 	require.Equal(t, 1, s.Remaining)
@@ -250,9 +262,11 @@ func TestWindowEnds(t *testing.T) {
 func TestQuestionsOfASessionAreItsOwn(t *testing.T) {
 	t.Parallel()
 	_, pool := database(t)
-	l := ratelimit.New(ratelimit.Config{Requests: 5, Analytics: 1, AnalyticsEmail: 1, AnalyticsQuery: 2}, ratelimit.Deps{Postgres: pool, Log: quiet()}).WithLongTimeouts()
+	l := ratelimit.New(ratelimit.Config{Requests: 5, Analytics: 1, AnalyticsEmail: 1, AnalyticsQuery: 2},
+		ratelimit.Deps{Postgres: pool, Log: quiet()}).WithLongTimeouts()
 	account := uuid.New()
-	program, person := auth.Identity{AccountID: account, KeyID: uuid.New()}, auth.Identity{AccountID: account, SessionID: uuid.New(), UserID: uuid.New()}
+	program, person := auth.Identity{AccountID: account, KeyID: uuid.New()},
+		auth.Identity{AccountID: account, SessionID: uuid.New(), UserID: uuid.New()}
 	ask := func(who auth.Identity) (refused bool) {
 		return l.Take(t.Context(), ratelimit.AnalyticsQuery, who).Refused
 	}
@@ -272,7 +286,8 @@ func TestQuestionsOfASessionAreItsOwn(t *testing.T) {
 func TestRefusalsAreRemembered(t *testing.T) {
 	t.Parallel()
 	_, pool := database(t)
-	l := ratelimit.New(ratelimit.Config{Requests: 1, Analytics: 1, AnalyticsEmail: 1}, ratelimit.Deps{Postgres: pool, Log: quiet()}).WithLongTimeouts()
+	l := ratelimit.New(ratelimit.Config{Requests: 1, Analytics: 1, AnalyticsEmail: 1},
+		ratelimit.Deps{Postgres: pool, Log: quiet()}).WithLongTimeouts()
 	who := auth.Identity{AccountID: uuid.New(), KeyID: uuid.New()}
 	l.Take(t.Context(), ratelimit.Requests, who)
 	require.True(t, l.Take(t.Context(), ratelimit.Requests, who).Refused)
@@ -302,7 +317,9 @@ func TestStoreDown(t *testing.T) {
 	defer func() { _ = silent.Close() }()
 	log := &bytes.Buffer{}
 	metrics := prometheus.NewRegistry()
-	l := ratelimit.New(ratelimit.Config{Requests: 3, Analytics: 1, AnalyticsEmail: 1}, ratelimit.Deps{Postgres: enginetest.PostgresPool(t, "postgres://u:secret@"+silent.Addr().String()+"/d"), Log: slog.New(slog.NewTextHandler(log, nil)), Registerer: metrics})
+	l := ratelimit.New(ratelimit.Config{Requests: 3, Analytics: 1, AnalyticsEmail: 1},
+		ratelimit.Deps{Postgres: enginetest.PostgresPool(t, "postgres://u:secret@"+silent.Addr().String()+"/d"),
+			Log: slog.New(slog.NewTextHandler(log, nil)), Registerer: metrics})
 	s := replica(t, l)
 	k := key(uuid.New())
 	const requests, quota = 20, 3
@@ -320,9 +337,12 @@ func TestStoreDown(t *testing.T) {
 	require.Equal(t, 200, get(t, s, "/things", key(uuid.New())).StatusCode, "each key by itself")
 	require.Less(t, asked.Load(), int64(requests), "it is left alone for a while after it failed")
 	page := httptest.NewRecorder()
-	httpserver.Admin(metrics, nil, httpserver.AdminConfig{}).ServeHTTP(page, httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
-	require.Contains(t, page.Body.String(), `lodestone_ratelimit_requests_total{limit="requests",outcome="unchecked"} `+strconv.Itoa(quota+1)+"\n")
-	require.Contains(t, page.Body.String(), `lodestone_ratelimit_requests_total{limit="requests",outcome="refused"} `+strconv.Itoa(requests-quota)+"\n")
+	httpserver.Admin(metrics, nil, httpserver.AdminConfig{}).ServeHTTP(page,
+		httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
+	require.Contains(t, page.Body.String(),
+		`lodestone_ratelimit_requests_total{limit="requests",outcome="unchecked"} `+strconv.Itoa(quota+1)+"\n")
+	require.Contains(t, page.Body.String(), `lodestone_ratelimit_requests_total{limit="requests",outcome="refused"} `+
+		strconv.Itoa(requests-quota)+"\n")
 	require.Contains(t, page.Body.String(), `lodestone_ratelimit_requests_total{limit="analytics",outcome="unchecked"} 0`)
 	require.Contains(t, log.String(), "by this process alone")
 	require.NotContains(t, log.String(), "secret")
@@ -334,8 +354,10 @@ func TestStoreFailsWithinAWindow(t *testing.T) {
 	t.Parallel()
 	url, _ := database(t)
 	pool := enginetest.PostgresPool(t, url)
-	l := ratelimit.New(ratelimit.Config{Requests: 3, Analytics: 1, AnalyticsEmail: 1}, ratelimit.Deps{Postgres: pool, Log: quiet()}).WithLongTimeouts()
-	one, other := auth.Identity{AccountID: uuid.New(), KeyID: uuid.New()}, auth.Identity{AccountID: uuid.New(), KeyID: uuid.New()}
+	l := ratelimit.New(ratelimit.Config{Requests: 3, Analytics: 1, AnalyticsEmail: 1},
+		ratelimit.Deps{Postgres: pool, Log: quiet()}).WithLongTimeouts()
+	one, other := auth.Identity{AccountID: uuid.New(), KeyID: uuid.New()},
+		auth.Identity{AccountID: uuid.New(), KeyID: uuid.New()}
 	for left := 2; left > 0; left-- {
 		s := l.Take(t.Context(), ratelimit.Requests, one)
 		require.False(t, s.Refused)
@@ -370,7 +392,8 @@ func TestConfig(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, settings.Validate())
 	err := ratelimit.Config{}.Validate()
-	for _, name := range []string{"--limit-requests-per-minute", "--limit-analytics-per-minute", "--limit-analytics-email-per-minute", "--limit-analytics-query-per-minute"} {
+	for _, name := range []string{"--limit-requests-per-minute", "--limit-analytics-per-minute",
+		"--limit-analytics-email-per-minute", "--limit-analytics-query-per-minute"} {
 		require.ErrorContains(t, err, name)
 	}
 }

@@ -26,14 +26,17 @@ type Rule struct {
 
 // count counts once for a subject, and returns the count and the time until its window ends. The
 // count stops at one over the quota.
-func count(ctx context.Context, db *postgres.Pool, rule Rule, subject uuid.UUID) (used int, reset time.Duration, err error) {
+func count(ctx context.Context, db *postgres.Pool, rule Rule, subject uuid.UUID) (used int,
+	reset time.Duration, err error) {
 	return add(ctx, db, rule, subject, 1)
 }
 
 // add counts a weight for a subject, as count does.
-func add(ctx context.Context, db *postgres.Pool, rule Rule, subject uuid.UUID, weight int) (used int, reset time.Duration, err error) {
+func add(ctx context.Context, db *postgres.Pool, rule Rule, subject uuid.UUID, weight int) (used int,
+	reset time.Duration, err error) {
 	row, err := store.New(db.Unscoped()).CountRequest(ctx, store.CountRequestParams{
-		Policy: rule.Name, Subject: subject, Weight: int32(weight), Quota: int32(rule.Quota), Span: pgtype.Interval{Microseconds: rule.Window.Microseconds(), Valid: true},
+		Policy: rule.Name, Subject: subject, Weight: int32(weight), Quota: int32(rule.Quota),
+		Span: pgtype.Interval{Microseconds: rule.Window.Microseconds(), Valid: true},
 	})
 	return int(row.Used), time.Duration(row.SecondsLeft * float64(time.Second)), err
 }
@@ -65,7 +68,8 @@ func (v *Visitors) Take(ctx context.Context, rule Rule, subject string) (wait ti
 
 // TakeAddress is Take keyed by a client's address and, unless it is "", a resource. An address that
 // is not known is not counted: it would stand for many clients.
-func (v *Visitors) TakeAddress(ctx context.Context, rule Rule, addr netip.Addr, resource string) (wait time.Duration, err error) {
+func (v *Visitors) TakeAddress(ctx context.Context, rule Rule, addr netip.Addr,
+	resource string) (wait time.Duration, err error) {
 	if !addr.IsValid() {
 		return 0, nil
 	}

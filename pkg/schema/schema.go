@@ -46,7 +46,8 @@ func Compare(store string, version int64, known fs.FS) error {
 	case version == 0:
 		return &Error{Store: store, Wrong: "has no schema of Lodestone", Remedy: migrateFirst}
 	case version < newest:
-		return &Error{Store: store, Wrong: fmt.Sprintf("has schema %d, and this program needs %d", version, newest), Remedy: migrateFirst}
+		return &Error{Store: store, Wrong: fmt.Sprintf("has schema %d, and this program needs %d", version,
+			newest), Remedy: migrateFirst}
 	}
 	return nil
 }

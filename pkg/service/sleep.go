@@ -22,7 +22,8 @@ func Sleep(ctx context.Context, d time.Duration) error {
 // Retry calls fn until it succeeds or ctx ends, or again reports that another call would not help.
 // The pauses grow from first to longest, and are at least what again returns. The error is the last
 // one of fn.
-func Retry(ctx context.Context, first, longest time.Duration, fn func() error, again func(err error) (after time.Duration, yes bool)) error {
+func Retry(ctx context.Context, first, longest time.Duration, fn func() error,
+	again func(err error) (after time.Duration, yes bool)) error {
 	pauses := backoff.NewExponentialBackOff()
 	pauses.InitialInterval, pauses.MaxInterval = first, longest
 	for {

@@ -122,7 +122,8 @@ func TestAddress(t *testing.T) {
 	} {
 		require.Equal(t, want, source.Address(given))
 	}
-	worst := "https://example.com/" + strings.Repeat("%D0%B6", 400) + "?utm_source=" + long + "&utm_medium=" + long + "&utm_campaign=" + strings.Repeat("😀", 300) +
+	worst := "https://example.com/" + strings.Repeat("%D0%B6", 400) + "?utm_source=" + long + "&utm_medium=" + long +
+		"&utm_campaign=" + strings.Repeat("😀", 300) +
 		"&utm_content=" + strings.Repeat("%", 300) + "&utm_term=" + strings.Repeat("語", 300)
 	address := source.Address(worst)
 	page, query, _ := strings.Cut(address, "?")
@@ -177,7 +178,8 @@ func TestAgent(t *testing.T) {
 	plain := []byte("Mozilla/5.0  (X11; Linux)")
 	require.Equal(t, string(plain), string(source.Agent(plain, 512)))
 	require.Equal(t, "\ufffdPhoné", string(source.Agent([]byte("\xffPhone\u0301"), 512)))
-	for _, text := range []string{strings.Repeat("語", 400), strings.Repeat("\x80", 600), strings.Repeat("x", 511) + "é", strings.Repeat("e\u0301", 400)} {
+	for _, text := range []string{strings.Repeat("語", 400), strings.Repeat("\x80", 600), strings.Repeat("x", 511) + "é",
+		strings.Repeat("e\u0301", 400)} {
 		got := source.Agent([]byte(text), 512)
 		require.LessOrEqual(t, len(got), 512)
 		require.True(t, utf8.Valid(got) && norm.NFC.IsNormal(got), text)

@@ -26,7 +26,8 @@ func NextChange(zone *time.Location, after, until time.Time) (change time.Time, 
 			continue
 		}
 		first := at.Unix() + 1
-		n := sort.Search(int(end.Unix()-first), func(i int) bool { return offsetAt(zone, time.Unix(first+int64(i), 0)) != offset })
+		n := sort.Search(int(end.Unix()-first),
+			func(i int) bool { return offsetAt(zone, time.Unix(first+int64(i), 0)) != offset })
 		return time.Unix(first+int64(n), 0).In(zone), true
 	}
 	return time.Time{}, false

@@ -98,6 +98,7 @@ func TestMidnight(t *testing.T) {
 		require.NoError(t, err)
 		zone, err := timezone.Load(c.zone)
 		require.NoError(t, err)
-		require.Equal(t, c.want, timezone.Midnight(zone, day.Year(), day.Month(), day.Day()).Format(time.RFC3339), "%s %s", c.zone, c.day)
+		require.Equal(t, c.want, timezone.Midnight(zone, day.Year(), day.Month(), day.Day()).Format(time.RFC3339), "%s %s",
+			c.zone, c.day)
 	}
 }

@@ -19,7 +19,8 @@ func TestARingFollowsItsFile(t *testing.T) {
 	t.Parallel()
 	old, fresh := token.NewKeys(1).Keys, token.NewKeys(2).Keys
 	file := filepath.Join(t.TempDir(), "token-keys")
-	secret := config.NewSecret(config.SecretConfig{Setting: "--token-keys", Path: file, Value: old, Check: token.Follows(old)})
+	secret := config.NewSecret(config.SecretConfig{Setting: "--token-keys", Path: file,
+		Value: old, Check: token.Follows(old)})
 	look := func(text string) (bool, error) {
 		t.Helper()
 		require.NoError(t, os.WriteFile(file, []byte(text+"\n"), 0o600))

@@ -42,7 +42,8 @@ func Follows(keys string) func(text string) error {
 			return wrong
 		}
 		if err == nil && !slices.ContainsFunc(fresh.keys, func(k *key) bool { return k.same(signing.keys[0]) }) {
-			return config.Invalid("--token-keys", "lacks the key that signs now", "keep key "+strconv.Itoa(int(signing.keys[0].id))+" in it, or restart the process to end that key")
+			return config.Invalid("--token-keys", "lacks the key that signs now",
+				"keep key "+strconv.Itoa(int(signing.keys[0].id))+" in it, or restart the process to end that key")
 		}
 		signing, err = fresh, nil
 		return nil
@@ -161,7 +162,8 @@ func (c Config) Ring() (*Ring, error) {
 // parse's errors name no key.
 func parse(text string) (*keySet, error) {
 	if text == "" {
-		return nil, config.Invalid("--token-keys", "is missing", "give at least one key, such as 1: followed by the output of `openssl rand -base64 32`")
+		return nil, config.Invalid("--token-keys", "is missing",
+			"give at least one key, such as 1: followed by the output of `openssl rand -base64 32`")
 	}
 	r := &keySet{}
 	for i, part := range strings.Split(text, ",") {
@@ -175,7 +177,8 @@ func parse(text string) (*keySet, error) {
 		if r.byID[id] != nil {
 			return nil, config.Invalid("--token-keys", "has key id "+idText+" twice", "give each key its own id")
 		}
-		k := &key{id: byte(id), secret: secret, pool: sync.Pool{New: func() any { return &maker{hasher: blake3.New(macBytes, secret)} }}}
+		k := &key{id: byte(id), secret: secret,
+			pool: sync.Pool{New: func() any { return &maker{hasher: blake3.New(macBytes, secret)} }}}
 		r.keys, r.byID[id] = append(r.keys, k), k
 	}
 	return r, nil

@@ -12,7 +12,8 @@ const rowBatch = 1000
 // up to limit rows whose ids come after one, in the order of the ids, beginning after the zero id;
 // seal seals one row, stores it, and returns its id. It returns how many rows seal could not open
 // (ErrSealed): these are passed over, and keep no other row from being sealed.
-func SealRows[ID, Row any](ctx context.Context, read func(ctx context.Context, after ID, limit int64) ([]Row, error), seal func(ctx context.Context, row Row) (ID, error)) (unopened int, err error) {
+func SealRows[ID, Row any](ctx context.Context, read func(ctx context.Context, after ID, limit int64) ([]Row, error),
+	seal func(ctx context.Context, row Row) (ID, error)) (unopened int, err error) {
 	var last ID
 	for {
 		rows, err := read(ctx, last, rowBatch)

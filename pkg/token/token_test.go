@@ -27,7 +27,8 @@ func ring(t testing.TB, keys ...token.Config) *token.Ring {
 
 func access() token.Claims {
 	return token.Claims{
-		AccountID: uuid.New(), LeadMagnetID: uuid.New(), GenericLinkID: uuid.New(), AccessLinkID: uuid.New(), MagnetVersion: 7,
+		AccountID: uuid.New(), LeadMagnetID: uuid.New(), GenericLinkID: uuid.New(),
+		AccessLinkID: uuid.New(), MagnetVersion: 7,
 	}
 }
 
@@ -41,7 +42,10 @@ func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	r := ring(t, token.NewKeys(3))
 	rapid.Check(t, func(t *rapid.T) {
-		id := rapid.Custom(func(t *rapid.T) uuid.UUID { return uuid.UUID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "id")) })
+		id := rapid.Custom(func(t *rapid.T) uuid.UUID {
+			return uuid.UUID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t,
+				"id"))
+		})
 		want := token.Claims{
 			AccountID: id.Draw(t, "account"), LeadMagnetID: id.Draw(t, "magnet"),
 			GenericLinkID: rapid.OneOf(rapid.Just(uuid.Nil), id).Draw(t, "generic"),
@@ -95,7 +99,8 @@ func TestOneSpellingOnly(t *testing.T) {
 	}
 	for _, other := range []string{
 		text + "=", text + "==", text + "\n", "\r\n" + text, " " + text, text[:8] + "\n" + text[8:],
-		strings.NewReplacer("-", "+", "_", "/").Replace(strings.Repeat("-_", 10) + text), text + text, "", "A", text[1:], text + "A",
+		strings.NewReplacer("-", "+", "_", "/").Replace(strings.Repeat("-_", 10) + text), text + text,
+		"", "A", text[1:], text + "A",
 	} {
 		requireInvalid(t, r, other)
 	}
@@ -139,7 +144,8 @@ func TestSettings(t *testing.T) {
 		require.NoError(t, token.Config{Keys: keys}.Validate(), keys)
 	}
 	for _, keys := range []string{
-		"", ",", good + ",", secret, ":" + secret, "256:" + secret, "-1:" + secret, "x:" + secret, "9:", "9:" + secret[:42], "9:" + secret + secret,
+		"", ",", good + ",", secret, ":" + secret, "256:" + secret, "-1:" + secret, "x:" + secret, "9:",
+		"9:" + secret[:42], "9:" + secret + secret,
 		"9:" + strings.Repeat("!", 43), good + "," + good,
 	} {
 		err := token.Config{Keys: keys}.Validate()
@@ -186,7 +192,8 @@ func TestVerifyAllocatesNothing(t *testing.T) {
 func FuzzVerify(f *testing.F) {
 	r, err := token.Config{Keys: "1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}.Ring()
 	require.NoError(f, err)
-	for _, c := range []token.Claims{{}, {AccountID: uuid.UUID{1}, LeadMagnetID: uuid.UUID{2}}, {GenericLinkID: uuid.UUID{3}}, {AccessLinkID: uuid.UUID{4}}, access()} {
+	for _, c := range []token.Claims{{}, {AccountID: uuid.UUID{1}, LeadMagnetID: uuid.UUID{2}},
+		{GenericLinkID: uuid.UUID{3}}, {AccessLinkID: uuid.UUID{4}}, access()} {
 		f.Add([]byte(r.Sign(c)))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -233,5 +240,6 @@ func TestDerivedKeys(t *testing.T) {
 	require.NotEqual(t, a, ring(setting.Keys).Derive("b"))
 	require.NotZero(t, a)
 	// After a rotation the key of before still verifies.
-	require.Equal(t, [][token.KeyBytes]byte{ring(other.Keys).Derive("a"), a}, ring(other.Keys+","+setting.Keys).DeriveEach("a"))
+	require.Equal(t, [][token.KeyBytes]byte{ring(other.Keys).Derive("a"), a},
+		ring(other.Keys+","+setting.Keys).DeriveEach("a"))
 }

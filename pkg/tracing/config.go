@@ -18,8 +18,10 @@ type Config struct {
 func (c Config) Validate() error {
 	var errs []error
 	if c.Endpoint != "" {
-		if u, err := url.Parse(c.Endpoint); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
-			errs = append(errs, config.Invalid("--trace-endpoint", "is not an address", "write http://host:4318; passwords go into --trace-headers"))
+		if u, err := url.Parse(c.Endpoint); err != nil || u.Host == "" || u.Scheme != "http" &&
+			u.Scheme != "https" || u.User != nil {
+			errs = append(errs, config.Invalid("--trace-endpoint", "is not an address",
+				"write http://host:4318; passwords go into --trace-headers"))
 		}
 	}
 	if _, err := parseHeaders(c.Headers); err != nil {

@@ -24,7 +24,8 @@ func parseHeaders(text string) (map[string]string, error) {
 		name = strings.TrimSpace(name)
 		value, err := url.PathUnescape(strings.TrimSpace(encoded))
 		if !found || err != nil || !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) {
-			return nil, config.Invalid("--trace-headers", "cannot be used", "write NAME=VALUE, with commas between several, and with special characters of a value percent-encoded: authorization=Bearer%20TOKEN")
+			return nil, config.Invalid("--trace-headers", "cannot be used",
+				"write NAME=VALUE, with commas between several, and with special characters of a value percent-encoded: authorization=Bearer%20TOKEN")
 		}
 		headers[strings.ToLower(name)] = value
 	}
@@ -38,7 +39,8 @@ func withVariables(text string) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	others, err := parseHeaders(cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_HEADERS"), os.Getenv("OTEL_EXPORTER_OTLP_HEADERS")))
+	others, err := parseHeaders(cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_HEADERS"),
+		os.Getenv("OTEL_EXPORTER_OTLP_HEADERS")))
 	if err != nil {
 		return headers, nil //nolint:nilerr // OpenTelemetry ignores a variable that it cannot read
 	}

@@ -38,7 +38,8 @@ func TestTheLoginOfTraces(t *testing.T) {
 		got <- r.Header
 	}))
 	t.Cleanup(server.Close)
-	require.Empty(t, send(t, tracing.Config{Endpoint: server.URL, Headers: "authorization=Bearer%20first, x-scope=a%2Cb=c"}))
+	require.Empty(t, send(t,
+		tracing.Config{Endpoint: server.URL, Headers: "authorization=Bearer%20first, x-scope=a%2Cb=c"}))
 	header := <-got
 	require.Equal(t, "a,b=c", header.Get("X-Scope"))
 	require.Equal(t, "application/x-protobuf", header.Get("Content-Type"))

@@ -15,7 +15,8 @@ func TestValid(t *testing.T) {
 		require.True(t, tracing.ValidRequestID(id), id)
 		require.True(t, tracing.ValidRequestID([]byte(id)), id)
 	}
-	for _, id := range []string{"", "with space", "ü", "quote\"", "line\nbreak", strings.Repeat("x", tracing.MaxRequestID+1)} {
+	for _, id := range []string{"", "with space", "ü", "quote\"", "line\nbreak",
+		strings.Repeat("x", tracing.MaxRequestID+1)} {
 		require.False(t, tracing.ValidRequestID(id), id)
 	}
 }

@@ -33,7 +33,8 @@ func TestTracesOverTLS(t *testing.T) {
 	t.Cleanup(server.Close)
 	send := func() string {
 		var log bytes.Buffer
-		tracer, err := tracing.New(tracing.Config{Endpoint: server.URL, Share: 1}, tracing.Deps{Service: "test", Log: slog.New(slog.NewTextHandler(&log, nil))})
+		tracer, err := tracing.New(tracing.Config{Endpoint: server.URL, Share: 1},
+			tracing.Deps{Service: "test", Log: slog.New(slog.NewTextHandler(&log, nil))})
 		require.NoError(t, err)
 		_, span := tracer.Request(t.Context(), "x", "", time.Now())
 		span.End()

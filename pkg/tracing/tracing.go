@@ -51,7 +51,8 @@ func New(c Config, d Deps) (*Tracer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parse --trace-endpoint: %w", err)
 	}
-	options := []otlptracehttp.Option{otlptracehttp.WithEndpointURL(target.JoinPath("v1/traces").String()), otlptracehttp.WithTimeout(exportTimeout)}
+	options := []otlptracehttp.Option{otlptracehttp.WithEndpointURL(target.JoinPath("v1/traces").String()),
+		otlptracehttp.WithTimeout(exportTimeout)}
 	if c.Headers != "" {
 		headers, err := withVariables(c.Headers)
 		if err != nil {
@@ -102,7 +103,8 @@ func (t *Tracer) Failed() <-chan error { return nil }
 // Request begins the trace of a request that arrived at a time. The caller ends the span. A trace
 // that the sender began is linked, and decides nothing: anyone can send its header, Traceparent. In
 // an internal process, the request continues that trace.
-func (t *Tracer) Request(ctx context.Context, spanName, traceparent string, arrived time.Time) (context.Context, trace.Span) {
+func (t *Tracer) Request(ctx context.Context, spanName, traceparent string,
+	arrived time.Time) (context.Context, trace.Span) {
 	if t == nil {
 		return ctx, trace.SpanFromContext(context.Background()) // records nothing
 	}
@@ -119,8 +121,10 @@ func (t *Tracer) Request(ctx context.Context, spanName, traceparent string, arri
 }
 
 // Follow begins a span of a trace that another process began, at a time. The caller ends it.
-func (t *Tracer) Follow(ctx context.Context, parent trace.SpanContext, spanName string, began time.Time, attributes ...attribute.KeyValue) (context.Context, trace.Span) {
-	return t.tracer.Start(trace.ContextWithRemoteSpanContext(ctx, parent), spanName, trace.WithSpanKind(trace.SpanKindConsumer),
+func (t *Tracer) Follow(ctx context.Context, parent trace.SpanContext, spanName string, began time.Time,
+	attributes ...attribute.KeyValue) (context.Context, trace.Span) {
+	return t.tracer.Start(trace.ContextWithRemoteSpanContext(ctx, parent), spanName,
+		trace.WithSpanKind(trace.SpanKindConsumer),
 		trace.WithTimestamp(began), trace.WithAttributes(attributes...))
 }
 

@@ -26,7 +26,8 @@ import (
 // stored after a time also happened after it, and the index "stored" finds the exceptions. So,
 // exactly, whatever is stored when, and for any d,
 //
-//	stored after x = created from d on − created from d on but stored by x + created before d but stored after x
+//	stored after x = created from d on − created from d on but stored by x
+//	    + created before d but stored after x
 //
 // with the end of the day of x as d. If x is of the newest days, little was stored since, and all
 // of it is counted by the index.
@@ -126,7 +127,8 @@ func daysStatement(f Filter, now time.Time) scope.Statement {
 		}
 		clause, values := where(append(f.properties(), p.conditions(suffix)...))
 		maps.Copy(params, values)
-		selects[i] = "SELECT toDate(created_at) AS day, " + sign + "toInt64(count()) AS events\nFROM lodestone.events\n" + clause + "\nGROUP BY day"
+		selects[i] = "SELECT toDate(created_at) AS day, " + sign + "toInt64(count()) AS events\nFROM lodestone.events\n" +
+			clause + "\nGROUP BY day"
 	}
 	return scope.Statement{
 		// To add up on the server would take it another millisecond of planning.
@@ -197,7 +199,8 @@ func (p piece) conditions(suffix string) []condition {
 	}
 	list := p.more
 	if first := p.created.from; first != nil {
-		list = append(list, condition{"toDate(created_at) >= {" + from + ":Date}", []param{{from, first.Format(time.DateOnly)}}})
+		list = append(list, condition{"toDate(created_at) >= {" + from + ":Date}",
+			[]param{{from, first.Format(time.DateOnly)}}})
 	}
 	if end := p.created.to; end != nil {
 		list = append(list, condition{"toDate(created_at) < {" + to + ":Date}", []param{{to, end.Format(time.DateOnly)}}})

@@ -64,7 +64,8 @@ func TestPageGoesOnBehindDeletedEvents(t *testing.T) {
 	querytest.Store(t, querytest.Conn(t), stored)
 	deleted := []day{{start: day0.AddDate(0, 0, 9), events: 2}, {start: day0.AddDate(0, 0, 8), events: 1}}
 	lister := New(querytest.Scoped(t))
-	page, err := lister.further(context.Background(), account, Filter{}, nil, append(deleted, day{start: day0, events: 1}), 1)
+	page, err := lister.further(context.Background(), account, Filter{}, nil,
+		append(deleted, day{start: day0, events: 1}), 1)
 	require.NoError(t, err)
 	require.Equal(t, []uuid.UUID{stored.EventID}, ids(page))
 	page, err = lister.further(context.Background(), account, Filter{}, nil, deleted, 3)

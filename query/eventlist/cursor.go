@@ -40,10 +40,12 @@ func (f Filter) Cursor(account uuid.UUID, p Position, settled time.Time) Cursor 
 // filter. The error says what is wrong with it to who sent it.
 func (f Filter) Position(account uuid.UUID, c Cursor) (Position, error) {
 	if c.List != f.digest(account) {
-		return Position{}, errors.New("belongs to another list: send the filters that it came with, or start without a cursor")
+		return Position{}, errors.New(
+			"belongs to another list: send the filters that it came with, or start without a cursor")
 	}
 	p := Position{time.UnixMilli(c.CreatedAt).UTC(), c.TopicID, c.Partition, c.Offset}
-	if p.CreatedAt.Before(earliest) || p.CreatedAt.After(latest) || p.TopicID == uuid.Nil || p.Partition < 0 || p.Offset < 0 ||
+	if p.CreatedAt.Before(earliest) || p.CreatedAt.After(latest) || p.TopicID == uuid.Nil ||
+		p.Partition < 0 || p.Offset < 0 ||
 		c.Settled <= 0 || time.UnixMicro(c.Settled).After(latest) {
 		return Position{}, errors.New("is not a cursor that this list returned")
 	}

@@ -85,10 +85,12 @@ type period struct{ from, to *time.Time }
 // conditions lets through what was created in the period. The names are those of the parameters.
 func (p period) conditions(from, to string) (list []condition) {
 	if p.from != nil {
-		list = append(list, condition{"created_at >= fromUnixTimestamp64Milli({" + from + ":Int64}, 'UTC')", []param{{from, milliseconds(*p.from)}}})
+		list = append(list, condition{"created_at >= fromUnixTimestamp64Milli({" + from + ":Int64}, 'UTC')",
+			[]param{{from, milliseconds(*p.from)}}})
 	}
 	if p.to != nil {
-		list = append(list, condition{"created_at < fromUnixTimestamp64Milli({" + to + ":Int64}, 'UTC')", []param{{to, milliseconds(*p.to)}}})
+		list = append(list, condition{"created_at < fromUnixTimestamp64Milli({" + to + ":Int64}, 'UTC')",
+			[]param{{to, milliseconds(*p.to)}}})
 	}
 	return list
 }
@@ -111,11 +113,13 @@ func (p period) before(t time.Time) period {
 }
 
 func storedAfter(t time.Time) condition {
-	return condition{"stored_at > fromUnixTimestamp64Milli({received_after:Int64}, 'UTC')", []param{{"received_after", milliseconds(t)}}}
+	return condition{"stored_at > fromUnixTimestamp64Milli({received_after:Int64}, 'UTC')",
+		[]param{{"received_after", milliseconds(t)}}}
 }
 
 func storedBy(t time.Time) condition {
-	return condition{"stored_at <= fromUnixTimestamp64Milli({received_after:Int64}, 'UTC')", []param{{"received_after", milliseconds(t)}}}
+	return condition{"stored_at <= fromUnixTimestamp64Milli({received_after:Int64}, 'UTC')",
+		[]param{{"received_after", milliseconds(t)}}}
 }
 
 // The years that a time of an event can lie in, with room: beyond them ClickHouse's times wrap.

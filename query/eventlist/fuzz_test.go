@@ -24,7 +24,8 @@ func FuzzCursor(f *testing.F) {
 			return
 		}
 		p, err := Filter{}.Position(account, c)
-		if err == nil && (p.CreatedAt.Before(earliest) || p.CreatedAt.After(latest) || p.Partition < 0 || p.Offset < 0 || p.TopicID == uuid.Nil) {
+		if err == nil && (p.CreatedAt.Before(earliest) || p.CreatedAt.After(latest) || p.Partition < 0 ||
+			p.Offset < 0 || p.TopicID == uuid.Nil) {
 			t.Fatalf("%q: %+v", text, p)
 		}
 	})

@@ -20,11 +20,13 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 func full() Filter {
-	link, magnet := uuid.MustParse("0197a1b2-0000-7000-8000-000000000001"), uuid.MustParse("0197a1b2-0000-7000-8000-000000000002")
+	link, magnet := uuid.MustParse("0197a1b2-0000-7000-8000-000000000001"),
+		uuid.MustParse("0197a1b2-0000-7000-8000-000000000002")
 	bot := false
 	from, to := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 3, 2, 0, 0, 0, 1, time.UTC)
 	after := time.Date(2026, 3, 1, 12, 0, 0, 999_999, time.UTC)
-	return Filter{AccessLinkID: &link, LeadMagnetID: &magnet, Type: event.DownloadStarted, From: &from, To: &to, ReceivedAfter: &after, Bot: &bot}
+	return Filter{AccessLinkID: &link, LeadMagnetID: &magnet, Type: event.DownloadStarted, From: &from, To: &to,
+		ReceivedAfter: &after, Bot: &bot}
 }
 
 // The exact text of every statement is in testdata, to be read and reviewed. Run with -update to
@@ -38,7 +40,8 @@ func TestStatements(t *testing.T) {
 	edge, now := time.Date(2026, 2, 27, 0, 0, 0, 0, time.UTC), time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
 	from, to := edge.Add(time.Hour), edge.Add(3*dayLength+time.Minute)
 	days := []day{{start: edge.Add(dayLength), events: 15}, {start: edge, events: 30}}
-	rare := []day{{start: edge.Add(dayLength), events: 1, times: []time.Time{edge.Add(25 * time.Hour)}}, {start: edge, events: 2, times: []time.Time{edge, edge.Add(time.Millisecond)}}}
+	rare := []day{{start: edge.Add(dayLength), events: 1, times: []time.Time{edge.Add(25 * time.Hour)}},
+		{start: edge, events: 2, times: []time.Time{edge, edge.Add(time.Millisecond)}}}
 	after := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	kind := full()
 	kind.AccessLinkID = nil

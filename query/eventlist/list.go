@@ -53,14 +53,16 @@ func (l *Lister) Page(ctx context.Context, account uuid.UUID, f Filter, offset, 
 
 // After returns up to limit events, newest first, that come after the position, and how many the
 // whole list has. Events that are stored meanwhile neither move nor hide the others.
-func (l *Lister) After(ctx context.Context, account uuid.UUID, f Filter, p Position, limit int64) ([]Event, int64, error) {
+func (l *Lister) After(ctx context.Context, account uuid.UUID, f Filter, p Position,
+	limit int64) ([]Event, int64, error) {
 	return l.search(ctx, account, f, &p, limit)
 }
 
 // Stored returns up to limit events of some accounts that were stored after a time and up to
 // another one, in the order of the log, from the first one behind a position there; nil: from the
 // first one.
-func (l *Lister) Stored(ctx context.Context, accounts []uuid.UUID, f Filter, after, until time.Time, behind *Position, limit int) (events []Event, err error) {
+func (l *Lister) Stored(ctx context.Context, accounts []uuid.UUID, f Filter, after, until time.Time, behind *Position,
+	limit int) (events []Event, err error) {
 	err = l.ch.Follow(ctx, accounts, storedStatement(f, after, until, behind, limit), func(row scope.Row) error {
 		var account uuid.UUID
 		e, err := scan(row, &account)
@@ -80,7 +82,8 @@ const recent = 2 * dayLength
 // Every part of the table that may hold an event of a page costs about as much as the page itself,
 // and most pages are of what happened last. So the newest days are read while the list is counted.
 // If they have too few events, the count tells on which days the others are.
-func (l *Lister) search(ctx context.Context, account uuid.UUID, f Filter, after *Position, limit int64) (found []Event, total int64, err error) {
+func (l *Lister) search(ctx context.Context, account uuid.UUID, f Filter, after *Position,
+	limit int64) (found []Event, total int64, err error) {
 	edge := newest(f, after).Add(-recent).Truncate(dayLength)
 	var days []day
 	group, groupCtx := errgroup.WithContext(ctx)
@@ -116,7 +119,8 @@ func newest(f Filter, after *Position) time.Time {
 }
 
 // further returns the first events on some days of the list, or the first ones after a position.
-func (l *Lister) further(ctx context.Context, account uuid.UUID, f Filter, after *Position, days []day, limit int64) ([]Event, error) {
+func (l *Lister) further(ctx context.Context, account uuid.UUID, f Filter, after *Position, days []day,
+	limit int64) ([]Event, error) {
 	chosen := choose(days, limit)
 	if len(chosen) == 0 {
 		return nil, nil
@@ -256,10 +260,12 @@ func (s span) onDays() condition {
 	var anyOf []string
 	var params []param
 	if len(days) > 0 {
-		anyOf, params = append(anyOf, "toDate(created_at) IN {days:Array(Date)}"), append(params, param{"days", array(days, time.DateOnly)})
+		anyOf, params = append(anyOf, "toDate(created_at) IN {days:Array(Date)}"),
+			append(params, param{"days", array(days, time.DateOnly)})
 	}
 	if len(times) > 0 {
-		anyOf, params = append(anyOf, "created_at IN {times:Array(DateTime64(3, 'UTC'))}"), append(params, param{"times", array(times, "2006-01-02 15:04:05.000")})
+		anyOf, params = append(anyOf, "created_at IN {times:Array(DateTime64(3, 'UTC'))}"),
+			append(params, param{"times", array(times, "2006-01-02 15:04:05.000")})
 	}
 	sql := strings.Join(anyOf, " OR ")
 	if len(anyOf) > 1 {
@@ -288,7 +294,8 @@ func pageStatement(f Filter, s span, offset, limit int64) scope.Statement {
 	}
 	// No projection has the order of a page, and finding that out costs the server about half a
 	// millisecond each.
-	return scope.Statement{Name: "event page", SQL: selection + clause + order + ending, Params: params, Projection: scope.NoProjection}
+	return scope.Statement{Name: "event page", SQL: selection + clause + order + ending, Params: params,
+		Projection: scope.NoProjection}
 }
 
 // storedStatement reads events of the lists of some accounts by when they were stored.
@@ -298,14 +305,18 @@ func storedStatement(f Filter, after, until time.Time, behind *Position, limit i
 		{"stored_after", milliseconds(after)}, {"stored_until", milliseconds(until)},
 	}})
 	if behind != nil {
-		conditions = append(conditions, condition{"(kafka_topic_id, kafka_partition, kafka_offset) > ({topic:UUID}, {partition:Int32}, {offset:Int64})", []param{
-			{"topic", behind.TopicID.String()}, {"partition", strconv.FormatInt(int64(behind.Partition), 10)}, {"offset", strconv.FormatInt(behind.Offset, 10)},
-		}})
+		conditions = append(conditions,
+			condition{"(kafka_topic_id, kafka_partition, kafka_offset) > ({topic:UUID}, {partition:Int32}, {offset:Int64})",
+				[]param{
+					{"topic", behind.TopicID.String()}, {"partition", strconv.FormatInt(int64(behind.Partition), 10)},
+					{"offset", strconv.FormatInt(behind.Offset, 10)},
+				}})
 	}
 	clause, params := whereOf("account_id IN {accounts:Array(UUID)}", conditions)
 	params["limit"] = strconv.Itoa(limit)
 	return scope.Statement{
 		Name: "stored events", Params: params, Projection: scope.NoProjection,
-		SQL: columns + ",\n    account_id\nFROM lodestone.events\n" + clause + "\nORDER BY kafka_topic_id, kafka_partition, kafka_offset\nLIMIT {limit:UInt64}",
+		SQL: columns + ",\n    account_id\nFROM lodestone.events\n" + clause +
+			"\nORDER BY kafka_topic_id, kafka_partition, kafka_offset\nLIMIT {limit:UInt64}",
 	}
 }

@@ -77,7 +77,8 @@ func TestPlans(t *testing.T) {
 		max int // granules that are left; 0: not checked
 	}{
 		"first page reads backwards and stops": {
-			s: page(Filter{}, span{}), has: []string{"InReverseOrder", "LazilyRead"}, max: 210, // its own, none of its neighbour's 60
+			// its own, none of its neighbour's 60
+			s: page(Filter{}, span{}), has: []string{"InReverseOrder", "LazilyRead"}, max: 210,
 		},
 		"time is in the key": {
 			s: page(Filter{From: at(20), To: at(21)}, span{}), has: []string{"InReverseOrder"}, max: 8,
@@ -86,13 +87,16 @@ func TestPlans(t *testing.T) {
 			s: page(Filter{}, span{created: period{at(20), at(21)}}), has: []string{"InReverseOrder"}, max: 8,
 		},
 		"days are in the key": {
-			s: page(Filter{}, span{days: []day{{start: at(48).Truncate(dayLength)}, {start: at(900).Truncate(dayLength)}}}), has: []string{"InReverseOrder"}, max: 90,
+			s:   page(Filter{}, span{days: []day{{start: at(48).Truncate(dayLength)}, {start: at(900).Truncate(dayLength)}}}),
+			has: []string{"InReverseOrder"}, max: 90,
 		},
 		"times are in the key": {
-			s: page(Filter{}, span{days: []day{{start: at(48).Truncate(dayLength), times: []time.Time{*at(49), *at(50)}}, {start: at(24).Truncate(dayLength), times: []time.Time{*at(25)}}}}), has: []string{"InReverseOrder"}, max: 4,
+			s: page(Filter{}, span{days: []day{{start: at(48).Truncate(dayLength), times: []time.Time{*at(49), *at(50)}},
+				{start: at(24).Truncate(dayLength), times: []time.Time{*at(25)}}}}), has: []string{"InReverseOrder"}, max: 4,
 		},
 		"days and times are in the key": {
-			s: page(Filter{}, span{days: []day{{start: at(900).Truncate(dayLength)}, {start: at(24).Truncate(dayLength), times: []time.Time{*at(25)}}}}), has: []string{"InReverseOrder"}, max: 4,
+			s: page(Filter{}, span{days: []day{{start: at(900).Truncate(dayLength)},
+				{start: at(24).Truncate(dayLength), times: []time.Time{*at(25)}}}}), has: []string{"InReverseOrder"}, max: 4,
 		},
 		"cursor is in the key": {
 			s:   page(Filter{From: at(20)}, span{after: &Position{CreatedAt: *at(21), TopicID: uuid.New()}}),
@@ -100,10 +104,12 @@ func TestPlans(t *testing.T) {
 		},
 		"what is new has a skip index": {s: stored, has: []string{"Name: stored"}, max: 16},
 		"count of what is new has a skip index": {
-			s: count(Filter{ReceivedAfter: at(54)}, time.Unix(querytest.Begin, 0).AddDate(0, 0, 3)), has: []string{"Name: stored"}, max: 16,
+			s:   count(Filter{ReceivedAfter: at(54)}, time.Unix(querytest.Begin, 0).AddDate(0, 0, 3)),
+			has: []string{"Name: stored"}, max: 16,
 		},
 		"count of what was stored since long uses numbers of days, but for the exceptions": {
-			s: count(Filter{ReceivedAfter: at(-30 * 24)}, now), has: []string{"ReadFromMergeTree (by_day)", "Name: stored"}, max: 8,
+			s: count(Filter{ReceivedAfter: at(-30 * 24)}, now), has: []string{"ReadFromMergeTree (by_day)", "Name: stored"},
+			max: 8,
 		},
 		"days in a time use numbers of days, but for its ends": {
 			s: count(Filter{From: at(23), To: at(49)}, now), has: []string{"ReadFromMergeTree (by_day)"}, max: 16,

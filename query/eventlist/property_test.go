@@ -63,7 +63,8 @@ func (w *world) store(t testing.TB, conn driver.Conn, random *rand.Rand, n int) 
 		}
 		batch[i] = querytest.StoredEvent{
 			Event: event.Event{
-				AccountID: w.account, LeadMagnetID: w.magnets[link%len(w.magnets)], AccessLinkID: w.links[link], EventID: uuid.New(),
+				AccountID: w.account, LeadMagnetID: w.magnets[link%len(w.magnets)],
+				AccessLinkID: w.links[link], EventID: uuid.New(),
 				Type: event.Types()[random.IntN(3)], Bot: []string{"", "", "a rule"}[random.IntN(3)],
 				CreatedAt: created, ReceivedAt: created,
 			},

@@ -60,7 +60,8 @@ func NewArchive(c ArchiveConfig, d ArchiveDeps) (*Archive, error) {
 	if err != nil {
 		return nil, err
 	}
-	exports, err := New(Config{Max: 1, Timeout: c.Timeout, MemoryBytes: c.MemoryBytes}, Deps{Copies: scope.One(d.ClickHouse), HTTP: d.HTTP})
+	exports, err := New(Config{Max: 1, Timeout: c.Timeout, MemoryBytes: c.MemoryBytes},
+		Deps{Copies: scope.One(d.ClickHouse), HTTP: d.HTTP})
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +69,8 @@ func NewArchive(c ArchiveConfig, d ArchiveDeps) (*Archive, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Archive{config: c, target: target, postgres: d.Postgres, ch: ch, exports: exports, log: d.Log, metrics: newMetrics(d.Registerer)}
+	a := &Archive{config: c, target: target, postgres: d.Postgres, ch: ch, exports: exports, log: d.Log,
+		metrics: newMetrics(d.Registerer)}
 	a.Loop = service.NewLoop("daily export", a.run)
 	return a, nil
 }
@@ -174,10 +176,14 @@ type metrics struct {
 
 func newMetrics(to prometheus.Registerer) *metrics {
 	m := &metrics{
-		files:    prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_archive_files_total", Help: "Files that the daily export has written."}),
-		bytes:    prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_archive_bytes_total", Help: "Bytes of these files."}),
-		failures: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_archive_failures_total", Help: "Runs of the daily export that failed, wholly or for an account."}),
-		until:    prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_archive_complete_until_seconds", Help: "Start of the first day that the daily export has not written for all accounts, in Unix time."}),
+		files: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_archive_files_total",
+			Help: "Files that the daily export has written."}),
+		bytes: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_archive_bytes_total",
+			Help: "Bytes of these files."}),
+		failures: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_archive_failures_total",
+			Help: "Runs of the daily export that failed, wholly or for an account."}),
+		until: prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_archive_complete_until_seconds",
+			Help: "Start of the first day that the daily export has not written for all accounts, in Unix time."}),
 	}
 	to.MustRegister(m.files, m.bytes, m.failures, m.until)
 	return m

@@ -41,13 +41,15 @@ type installation struct {
 
 func newInstallation(t *testing.T) *installation {
 	t.Helper()
-	return &installation{t, enginetest.MigratedPostgres(t), export.ArchiveConfig{To: filepath.Join(t.TempDir(), "archive"), Interval: time.Hour, Timeout: time.Minute, MemoryBytes: 256 << 20}}
+	return &installation{t, enginetest.MigratedPostgres(t), export.ArchiveConfig{To: filepath.Join(t.TempDir(), "archive"),
+		Interval: time.Hour, Timeout: time.Minute, MemoryBytes: 256 << 20}}
 }
 
 func (i *installation) account() uuid.UUID {
 	i.t.Helper()
 	id := querytest.ID(i.t)
-	require.NoError(i.t, store.New(i.db.Unscoped()).InsertAccount(i.t.Context(), store.InsertAccountParams{ID: id, Name: "Test", Plan: "team"}))
+	require.NoError(i.t, store.New(i.db.Unscoped()).InsertAccount(i.t.Context(),
+		store.InsertAccountParams{ID: id, Name: "Test", Plan: "team"}))
 	return id
 }
 
@@ -56,7 +58,8 @@ func (i *installation) open() (*export.Archive, *prometheus.Registry) {
 	i.t.Helper()
 	metrics := prometheus.NewRegistry()
 	a, err := export.NewArchive(i.config, export.ArchiveDeps{
-		ClickHouse: enginetest.MigratedClickHouse(i.t), HTTP: querytest.HTTP(i.t), Postgres: i.db, Log: querytest.Log(), Registerer: metrics,
+		ClickHouse: enginetest.MigratedClickHouse(i.t), HTTP: querytest.HTTP(i.t), Postgres: i.db,
+		Log: querytest.Log(), Registerer: metrics,
 	})
 	require.NoError(i.t, err)
 	i.t.Cleanup(func() { require.NoError(i.t, a.Close()) })
@@ -78,7 +81,8 @@ func (i *installation) storeBy(conn driver.Conn, account uuid.UUID, times ...tim
 		ids = append(ids, id)
 		events = append(events, querytest.StoredEvent{
 			Event: event.Event{
-				AccountID: account, LeadMagnetID: querytest.ID(i.t), AccessLinkID: querytest.ID(i.t), EventID: id, Type: event.PageViewed, UserAgent: []byte("curl/8"),
+				AccountID: account, LeadMagnetID: querytest.ID(i.t), AccessLinkID: querytest.ID(i.t), EventID: id,
+				Type: event.PageViewed, UserAgent: []byte("curl/8"),
 				CreatedAt: at.Add(-30 * time.Hour).UnixMilli(), ReceivedAt: at.Add(-time.Hour).UnixMilli(),
 			},
 			TopicID: topic, Offset: int64(n), StoredAt: at,
@@ -101,7 +105,8 @@ func TestADayIsOfAllShards(t *testing.T) {
 	for _, server := range shards.Servers {
 		i.config.To = filepath.Join(t.TempDir(), "archive")
 		a, err := export.NewArchive(i.config, export.ArchiveDeps{
-			ClickHouse: shards.Config, HTTP: server.HTTPURL(), Postgres: i.db, Log: querytest.Log(), Registerer: prometheus.NewRegistry(),
+			ClickHouse: shards.Config, HTTP: server.HTTPURL(), Postgres: i.db, Log: querytest.Log(),
+			Registerer: prometheus.NewRegistry(),
 		})
 		require.NoError(t, err)
 		require.NoError(t, a.Once(t.Context()))
@@ -168,10 +173,12 @@ func TestEachEventIsInTheFileOfItsDay(t *testing.T) {
 	one, two, idle := i.account(), i.account(), i.account()
 	first := today().AddDate(0, 0, -9)
 	end := 24*time.Hour - time.Millisecond
-	ids := i.store(one, first, first.Add(time.Hour), first.Add(end), first.AddDate(0, 0, 1), first.AddDate(0, 0, 4).Add(end), first.AddDate(0, 0, 5), time.Now().Add(time.Hour))
+	ids := i.store(one, first, first.Add(time.Hour), first.Add(end), first.AddDate(0, 0, 1),
+		first.AddDate(0, 0, 4).Add(end), first.AddDate(0, 0, 5), time.Now().Add(time.Hour))
 	other := i.store(two, first.Add(time.Minute))
 	a, _ := i.open()
-	before := time.Now().UTC().Add(-time.Minute).Truncate(24 * time.Hour) // so long after midnight the day before may count as not complete
+	// so long after midnight the day before may count as not complete
+	before := time.Now().UTC().Add(-time.Minute).Truncate(24 * time.Hour)
 	require.NoError(t, a.Once(t.Context()))
 	m := i.manifest(one, i.read)
 	require.Contains(t, []time.Time{before, today()}, m.CompleteUntil)
@@ -181,7 +188,8 @@ func TestEachEventIsInTheFileOfItsDay(t *testing.T) {
 		slices.SortFunc(got[f.Day], func(a, b uuid.UUID) int { return slices.Compare(a[:], b[:]) })
 	}
 	name := func(n int) string { return first.AddDate(0, 0, n).Format(time.DateOnly) }
-	require.Equal(t, map[string][]uuid.UUID{name(0): ids[:3], name(1): ids[3:4], name(4): ids[4:5], name(5): ids[5:6]}, got)
+	require.Equal(t, map[string][]uuid.UUID{name(0): ids[:3], name(1): ids[3:4], name(4): ids[4:5], name(5): ids[5:6]},
+		got)
 	m = i.manifest(two, i.read)
 	require.Len(t, m.Files, 1)
 	require.Equal(t, other, idsOf(t, i.read(m.Files[0].Path)))
@@ -254,7 +262,8 @@ func TestARunThatWasKilledIsContinued(t *testing.T) {
 	require.NoError(t, a.Once(t.Context()))
 	name := "manifests/account_id=" + account.String() + ".json"
 	killed := i.manifest(account, i.read)
-	killed.Files, killed.CompleteUntil = killed.Files[:1], first.AddDate(0, 0, 1) // of the second day there is the file only
+	// of the second day there is the file only
+	killed.Files, killed.CompleteUntil = killed.Files[:1], first.AddDate(0, 0, 1)
 	text, err := json.Marshal(killed)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(i.config.To, name), text, 0o600))

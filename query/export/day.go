@@ -17,12 +17,14 @@ const storedBetween = `WHERE account_id = {account:UUID}
 
 // between returns the parameters of storedBetween. The zero time is long before the first event.
 func between(from, to time.Time) map[string]string {
-	return map[string]string{"from": strconv.FormatInt(max(0, from.UnixMilli()), 10), "to": strconv.FormatInt(to.UnixMilli(), 10)}
+	return map[string]string{"from": strconv.FormatInt(max(0, from.UnixMilli()), 10),
+		"to": strconv.FormatInt(to.UnixMilli(), 10)}
 }
 
 // Days returns the UTC days from one time to another on which events of the account were stored, in
 // their order.
-func Days(ctx context.Context, ch *scope.ClickHouse, account uuid.UUID, from, to time.Time) (days []time.Time, err error) {
+func Days(ctx context.Context, ch *scope.ClickHouse, account uuid.UUID, from,
+	to time.Time) (days []time.Time, err error) {
 	err = ch.Query(ctx, account, scope.Statement{
 		Name: "days with events", Params: between(from, to),
 		SQL: "SELECT toDate(stored_at, 'UTC') AS day FROM lodestone.events " + storedBetween + " GROUP BY day ORDER BY day",

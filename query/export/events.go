@@ -69,9 +69,11 @@ func (c column) expression(f attachment.Format) string {
 	case f != attachment.CSV || !c.isText:
 		return c.sql
 	case c.isJSON:
-		return `replaceRegexpAll(replaceRegexpAll(` + c.sql + `, ` + quote(`;(`+attachment.Sign+`)`) + `, '\\\\u003b\\1'), ` + quote(`\|(`+attachment.Sign+`)`) + `, '\\\\u007c\\1')`
+		return `replaceRegexpAll(replaceRegexpAll(` + c.sql + `, ` + quote(`;(`+attachment.Sign+`)`) + `, '\\\\u003b\\1'), ` +
+			quote(`\|(`+attachment.Sign+`)`) + `, '\\\\u007c\\1')`
 	}
-	return `concat(if(position(` + quote(attachment.Blank) + `, substring(` + c.sql + `, 1, 1)) > 0, '\'', ''), replaceRegexpAll(` + c.sql + `, ` +
+	return `concat(if(position(` + quote(attachment.Blank) + `, substring(` + c.sql +
+		`, 1, 1)) > 0, '\'', ''), replaceRegexpAll(` + c.sql + `, ` +
 		quote(attachment.Formula) + `, '\\1\'\\2'))`
 }
 

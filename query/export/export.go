@@ -46,7 +46,8 @@ func New(c Config, d Deps) (*Exporter, error) {
 		return e, nil
 	}
 	var err error
-	e.streams, err = scope.OpenStreamsOf(d.Copies, d.HTTP, scope.Limits{MaxConns: c.Max, Timeout: c.Timeout, MemoryBytes: c.MemoryBytes})
+	e.streams, err = scope.OpenStreamsOf(d.Copies, d.HTTP, scope.Limits{MaxConns: c.Max, Timeout: c.Timeout,
+		MemoryBytes: c.MemoryBytes})
 	return e, err
 }
 
@@ -77,7 +78,8 @@ func (e *Exporter) Take(account uuid.UUID) (release func(), err error) {
 
 // Events starts an export of the events that the filter lets through, to be closed. It is with the
 // columns of visitors if that is asked for.
-func (e *Exporter) Events(ctx context.Context, account uuid.UUID, f eventlist.Filter, format attachment.Format, visitors bool) (*File, error) {
+func (e *Exporter) Events(ctx context.Context, account uuid.UUID, f eventlist.Filter, format attachment.Format,
+	visitors bool) (*File, error) {
 	columns := events
 	if visitors {
 		columns = slices.Concat(events, visitor)
@@ -86,7 +88,8 @@ func (e *Exporter) Events(ctx context.Context, account uuid.UUID, f eventlist.Fi
 	return e.open(ctx, account, columns, clause, params, format)
 }
 
-func (e *Exporter) open(ctx context.Context, account uuid.UUID, columns []column, clause string, params map[string]string, format attachment.Format) (*File, error) {
+func (e *Exporter) open(ctx context.Context, account uuid.UUID, columns []column, clause string,
+	params map[string]string, format attachment.Format) (*File, error) {
 	if e.streams == nil {
 		return nil, ErrNoAddress
 	}

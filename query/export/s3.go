@@ -43,7 +43,8 @@ func (b *bucket) Check(ctx context.Context) error {
 		return fmt.Errorf("look for bucket %s: %w", b.name, err)
 	}
 	if !exists {
-		return config.Invalid("--export-to", "names the bucket "+b.name+", which does not exist or is not yours", "create it, or name another one")
+		return config.Invalid("--export-to", "names the bucket "+b.name+", which does not exist or is not yours",
+			"create it, or name another one")
 	}
 	return nil
 }
@@ -66,7 +67,8 @@ func (b *bucket) Read(ctx context.Context, name string) ([]byte, error) {
 
 // Put implements Target.
 func (b *bucket) Put(ctx context.Context, name, path string) error {
-	_, err := b.client.FPutObject(ctx, b.name, b.prefix+name, path, minio.PutObjectOptions{ContentType: contentType(name), PartSize: partSize, NumThreads: 1})
+	_, err := b.client.FPutObject(ctx, b.name, b.prefix+name, path, minio.PutObjectOptions{ContentType: contentType(name),
+		PartSize: partSize, NumThreads: 1})
 	if err = errors.Join(err, os.Remove(path)); err != nil {
 		return fmt.Errorf("write object %s: %w", name, err)
 	}

@@ -24,7 +24,8 @@ func TestAStreamGoesOnInAnotherCopy(t *testing.T) {
 	ctx, pool, dir := t.Context(), enginetest.MigratedPostgres(t), enginetest.Dir(t)
 	_, err := pool.Unscoped().Exec(ctx, "SELECT add_copy(2)")
 	require.NoError(t, err)
-	_, err = pool.Unscoped().Exec(ctx, "UPDATE copies SET stored_until = clock_timestamp() + interval '1 hour'") // neither falls behind
+	// neither falls behind
+	_, err = pool.Unscoped().Exec(ctx, "UPDATE copies SET stored_until = clock_timestamp() + interval '1 hour'")
 	require.NoError(t, err)
 	first, second := enginetest.NewClickHouse(t, dir), enginetest.NewClickHouse(t, enginetest.Dir(t))
 	require.NoError(t, first.Start(ctx))
@@ -37,7 +38,8 @@ func TestAStreamGoesOnInAnotherCopy(t *testing.T) {
 		_, err := clickhouse.Migrate(ctx, c)
 		require.NoError(t, err)
 	}
-	copies := scope.NewCopies(scope.CopiesConfig{Of: configs, MaxLag: time.Minute}, scope.CopiesDeps{Postgres: pool, Log: querytest.Log()})
+	copies := scope.NewCopies(scope.CopiesConfig{Of: configs, MaxLag: time.Minute},
+		scope.CopiesDeps{Postgres: pool, Log: querytest.Log()})
 	require.NoError(t, copies.Start(ctx))
 	t.Cleanup(func() { require.NoError(t, copies.Stop(context.Background())) })
 	ch, err := scope.OpenCopies(copies, querytest.Limits())
@@ -47,7 +49,8 @@ func TestAStreamGoesOnInAnotherCopy(t *testing.T) {
 
 	account, topic := querytest.ID(t), querytest.ID(t)
 	li, _ := listen(t, l, account, eventlist.Filter{}, time.Time{})
-	events := []querytest.StoredEvent{row(t, account, topic, 0, 1), row(t, account, topic, 0, 2), row(t, account, topic, 0, 3)}
+	events := []querytest.StoredEvent{row(t, account, topic, 0, 1), row(t, account, topic, 0, 2),
+		row(t, account, topic, 0, 3)}
 	in := func(n int, events ...querytest.StoredEvent) {
 		querytest.Store(t, enginetest.Open(t, configs[n]), events...)
 	}

@@ -78,7 +78,8 @@ type Live struct {
 // New returns live streams whose poll is not started.
 func New(c Config, d Deps) *Live {
 	l := &Live{
-		ch: d.ClickHouse, events: eventlist.New(d.ClickHouse), slots: limit.NewSlots[uuid.UUID](int64(c.Streams), int64(c.StreamsPerAccount)),
+		ch: d.ClickHouse, events: eventlist.New(d.ClickHouse), slots: limit.NewSlots[uuid.UUID](int64(c.Streams),
+			int64(c.StreamsPerAccount)),
 		reads: make(chan struct{}, maxReads), meters: newMeters(d.Registerer), listeners: map[*Listener]struct{}{},
 	}
 	l.Loop = service.Every("live poll", pollEvery, retryAfter, d.Log, l.poll)
@@ -109,7 +110,8 @@ func (l *Live) Listen(account uuid.UUID, f eventlist.Filter, after time.Time) (*
 		return nil, err
 	}
 	l.meters.listeners.Inc()
-	li := &Listener{live: l, account: account, filter: f, key: f.Key(), after: after, asked: now, release: release, slice: firstSlice, ready: make(chan struct{}, 1)}
+	li := &Listener{live: l, account: account, filter: f, key: f.Key(), after: after, asked: now, release: release,
+		slice: firstSlice, ready: make(chan struct{}, 1)}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.listeners[li] = struct{}{}
@@ -167,7 +169,8 @@ func (l *Live) poll(ctx context.Context) (err error) {
 
 // share reads what is new for listeners that have the same filter, by account. Of a filter that one
 // listener has, or of too many events, it returns nothing.
-func (l *Live) share(ctx context.Context, news map[uuid.UUID]bool, from, horizon time.Time) (map[string]map[uuid.UUID][]eventlist.Event, error) {
+func (l *Live) share(ctx context.Context, news map[uuid.UUID]bool, from,
+	horizon time.Time) (map[string]map[uuid.UUID][]eventlist.Event, error) {
 	groups := map[string][]*Listener{}
 	l.mu.Lock()
 	for li := range l.listeners {

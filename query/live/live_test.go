@@ -94,10 +94,12 @@ func TestAListenerSeesWhatItsAccountStores(t *testing.T) {
 		t.Cleanup(li.Close)
 		return li
 	}
-	first, second, other := listening(mine, eventlist.Filter{}), listening(mine, eventlist.Filter{}), listening(theirs, eventlist.Filter{})
+	first, second, other := listening(mine, eventlist.Filter{}), listening(mine, eventlist.Filter{}),
+		listening(theirs, eventlist.Filter{})
 	downloads := listening(mine, eventlist.Filter{Type: event.DownloadStarted})
 
-	stored := []querytest.StoredEvent{row(t, mine, topic, 0, 2), row(t, theirs, topic, 0, 3), row(t, mine, topic, 1, 0), row(t, mine, topic, 0, 4)}
+	stored := []querytest.StoredEvent{row(t, mine, topic, 0, 2), row(t, theirs, topic, 0, 3),
+		row(t, mine, topic, 1, 0), row(t, mine, topic, 0, 4)}
 	stored[2].Type = event.DownloadStarted
 	querytest.Store(t, conn, stored...)
 	want := []uuid.UUID{stored[0].EventID, stored[3].EventID, stored[2].EventID}
@@ -154,7 +156,8 @@ func TestAnInsertThatRunsHoldsTheStreamBack(t *testing.T) {
 	}
 	require.NoError(t, batch.Send())
 	var stored time.Time
-	require.NoError(t, conn.QueryRow(t.Context(), "SELECT stored_at FROM lodestone.events WHERE account_id = toUUID(?)", account.String()).Scan(&stored))
+	require.NoError(t, conn.QueryRow(t.Context(), "SELECT stored_at FROM lodestone.events WHERE account_id = toUUID(?)",
+		account.String()).Scan(&stored))
 	require.True(t, before.Before(stored))
 	for _, at := range held {
 		require.True(t, at.Before(stored), "%v is not before %v", at, stored)

@@ -46,10 +46,12 @@ func fill(t testing.TB, conn driver.Conn, account uuid.UUID, links, events int, 
 		native.WithSettings(native.Settings{
 			"async_insert": 0, "insert_allow_materialized_columns": 1,
 			// Tests fill at the same time, and the server sorts each block for every projection in memory.
-			"max_block_size": 65_536, "min_insert_block_size_rows": block, "min_insert_block_size_bytes": 0, "max_insert_threads": 1,
+			"max_block_size": 65_536, "min_insert_block_size_rows": block,
+			"min_insert_block_size_bytes": 0, "max_insert_threads": 1,
 		}),
 		native.WithParameters(native.Parameters{
-			"account": account.String(), "topic": uuid.NewString(), "links": clickhouse.UUIDs(f.Links), "magnets": clickhouse.UUIDs(f.Magnets),
+			"account": account.String(), "topic": uuid.NewString(), "links": clickhouse.UUIDs(f.Links),
+			"magnets": clickhouse.UUIDs(f.Magnets),
 		}))
 	require.NoError(t, conn.Exec(ctx, fmt.Sprintf(`
 		INSERT INTO lodestone.events (
@@ -82,11 +84,13 @@ func fill(t testing.TB, conn driver.Conn, account uuid.UUID, links, events int, 
 func BeginInsert(t testing.TB, conn driver.Conn, insert string) (batch driver.Batch, elapsed func() float64) {
 	t.Helper()
 	id := uuid.NewString()
-	batch, err := conn.PrepareBatch(native.Context(context.Background(), native.WithQueryID(id), native.WithSettings(native.Settings{"async_insert": 0})), insert)
+	batch, err := conn.PrepareBatch(native.Context(context.Background(), native.WithQueryID(id),
+		native.WithSettings(native.Settings{"async_insert": 0})), insert)
 	require.NoError(t, err)
 	return batch, func() (seconds float64) {
 		t.Helper()
-		require.NoError(t, conn.QueryRow(context.Background(), "SELECT max(elapsed) FROM system.processes WHERE query_id = ?", id).Scan(&seconds))
+		require.NoError(t, conn.QueryRow(context.Background(), "SELECT max(elapsed) FROM system.processes WHERE query_id = ?",
+			id).Scan(&seconds))
 		return seconds
 	}
 }

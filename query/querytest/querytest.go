@@ -89,7 +89,8 @@ type StoredEvent struct {
 // Store inserts events as one block.
 func Store(t testing.TB, conn driver.Conn, events ...StoredEvent) {
 	t.Helper()
-	ctx := native.Context(context.Background(), native.WithSettings(native.Settings{"async_insert": 0, "insert_allow_materialized_columns": 1}))
+	ctx := native.Context(context.Background(),
+		native.WithSettings(native.Settings{"async_insert": 0, "insert_allow_materialized_columns": 1}))
 	also := ""
 	given := len(events) > 0 && !events[0].StoredAt.IsZero()
 	if given {
@@ -107,7 +108,8 @@ func Store(t testing.TB, conn driver.Conn, events ...StoredEvent) {
 			data = []byte("{}")
 		}
 		row := []any{e.AccountID, e.LeadMagnetID, e.GenericLinkID, e.AccessLinkID, e.SessionID, e.EventID,
-			e.Type.String(), data, e.MagnetVersion, e.Page, e.DurationMS, e.IPHash[:], string(e.UserAgent), e.AgentNames, e.Origin.String(), e.Bot,
+			e.Type.String(), data, e.MagnetVersion, e.Page, e.DurationMS, e.IPHash[:], string(e.UserAgent),
+			e.AgentNames, e.Origin.String(), e.Bot,
 			time.UnixMilli(e.CreatedAt).UTC(), time.UnixMilli(e.ReceivedAt).UTC(), e.TopicID, e.Partition, e.Offset}
 		if given {
 			row = append(row, e.StoredAt.UTC())

@@ -35,10 +35,12 @@ func TestReportsCountWhomTheListHas(t *testing.T) {
 				metric string
 				list   reader.Filter
 			}{
-				{"people", reader.Filter{}}, {"people_finished", reader.Filter{Finished: &yes}}, {"people_downloaded", reader.Filter{Downloaded: &yes}},
+				{"people", reader.Filter{}}, {"people_finished", reader.Filter{Finished: &yes}},
+				{"people_downloaded", reader.Filter{Downloaded: &yes}},
 				{"people_without_form", reader.Filter{FromForm: &no}},
 			}
-			question := report.Question{From: from.Format(time.DateOnly), To: to.Format(time.DateOnly), Filters: []report.Condition{{Dimension: "lead_magnet_id", Values: []any{magnet.String()}}}}
+			question := report.Question{From: from.Format(time.DateOnly), To: to.Format(time.DateOnly),
+				Filters: []report.Condition{{Dimension: "lead_magnet_id", Values: []any{magnet.String()}}}}
 			for _, c := range counted {
 				question.Metrics = append(question.Metrics, c.metric)
 			}
@@ -49,15 +51,18 @@ func TestReportsCountWhomTheListHas(t *testing.T) {
 				require.InDelta(t, total(c.list), *answers[0].Totals.Now[i], 0, "seed %d: %s", seed, c.metric)
 			}
 			for version := range 3 {
-				pages, err := reports.Pages(t.Context(), m.account, report.PagesQuestion{LeadMagnetID: magnet, Version: &version, From: &from, To: &to})
+				pages, err := reports.Pages(t.Context(), m.account, report.PagesQuestion{LeadMagnetID: magnet,
+					Version: &version, From: &from, To: &to})
 				require.NoError(t, err)
 				for i, page := range pages.Pages {
 					if i%2 == 1 && i+1 < len(pages.Pages) { // the first, the last, and every other one
 						continue
 					}
 					of := fmt.Sprintf("seed %d: page %d of version %d", seed, page.Number, version)
-					require.Equal(t, total(reader.Filter{LeadMagnetID: &magnet, MagnetVersion: &version, Reached: page.Number}), page.PeopleReached, of)
-					require.Equal(t, total(reader.Filter{LeadMagnetID: &magnet, MagnetVersion: &version, StoppedAt: page.Number}), page.PeopleStopped, of)
+					require.Equal(t, total(reader.Filter{LeadMagnetID: &magnet, MagnetVersion: &version, Reached: page.Number}),
+						page.PeopleReached, of)
+					require.Equal(t, total(reader.Filter{LeadMagnetID: &magnet, MagnetVersion: &version, StoppedAt: page.Number}),
+						page.PeopleStopped, of)
 				}
 			}
 		}

@@ -39,7 +39,8 @@ func (r *Readers) facts(ctx context.Context, account uuid.UUID) facts {
 
 // matching returns the access links whose address has the text in it, without regard to case: at
 // most so many.
-func matching(ctx context.Context, account uuid.UUID, from facts, text string, most int) (links []uuid.UUID, err error) {
+func matching(ctx context.Context, account uuid.UUID, from facts, text string,
+	most int) (links []uuid.UUID, err error) {
 	var found []byte
 	if err := from(func(tx pgx.Tx) (err error) {
 		found, err = store.New(tx).LinksMatching(ctx, store.LinksMatchingParams{
@@ -94,11 +95,13 @@ func (r *Readers) complete(ctx context.Context, account uuid.UUID, from facts, p
 // sources returns where people came from first.
 func (r *Readers) sources(ctx context.Context, account uuid.UUID, people []uuid.UUID) (map[uuid.UUID]Source, error) {
 	sources := map[uuid.UUID]Source{}
-	statement := scope.Statement{Name: "sources of readers", SQL: sourceSQL, Params: map[string]string{"people": clickhouse.UUIDs(people)}}
+	statement := scope.Statement{Name: "sources of readers", SQL: sourceSQL,
+		Params: map[string]string{"people": clickhouse.UUIDs(people)}}
 	err := r.ch.Query(ctx, account, statement, func(row scope.Row) error {
 		var id uuid.UUID
 		var s Source
-		if err := row.Scan(&id, &s.UTMSource, &s.UTMMedium, &s.UTMCampaign, &s.UTMContent, &s.UTMTerm, &s.ReferrerHost); err != nil {
+		if err := row.Scan(&id, &s.UTMSource, &s.UTMMedium, &s.UTMCampaign, &s.UTMContent, &s.UTMTerm,
+			&s.ReferrerHost); err != nil {
 			return fmt.Errorf("read source of a reader: %w", err)
 		}
 		sources[id] = s

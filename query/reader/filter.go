@@ -70,7 +70,8 @@ func (f Filter) params() map[string]string {
 	if f.GenericLinkID != nil {
 		p["generic_link"] = f.GenericLinkID.String()
 	}
-	for name, text := range map[string]*string{"utm_source": f.UTMSource, "referrer_host": f.ReferrerHost, "device": f.Device} {
+	for name, text := range map[string]*string{"utm_source": f.UTMSource,
+		"referrer_host": f.ReferrerHost, "device": f.Device} {
 		if text != nil {
 			p[name] = clickhouse.Text(*text)
 		}
@@ -122,7 +123,8 @@ var conditions = map[string]string{
 // ofLinks is the condition that an event's access link has the value of a column that the parameter
 // of its name has.
 func ofLinks(column string) string {
-	return "AND access_link_id IN (SELECT id FROM lodestone.access_links FINAL WHERE account_id = {account:UUID} AND " + column + " = {" + column + ":String})"
+	return "AND access_link_id IN (SELECT id FROM lodestone.access_links FINAL WHERE account_id = {account:UUID} AND " +
+		column + " = {" + column + ":String})"
 }
 
 // withoutLinks is the condition that it has none, as also a link that was deleted.

@@ -72,7 +72,8 @@ func (r *Readers) All(ctx context.Context, account uuid.UUID, f Filter, each fun
 }
 
 // all is All in a transaction that shows one state of the addresses.
-func (r *Readers) all(ctx context.Context, account uuid.UUID, from facts, f Filter, all *Page, each func([]Person) error) error {
+func (r *Readers) all(ctx context.Context, account uuid.UUID, from facts, f Filter, all *Page,
+	each func([]Person) error) error {
 	var people []Person
 	flush := func() error {
 		if len(people) == 0 {
@@ -129,7 +130,8 @@ func (r *Readers) page(ctx context.Context, account uuid.UUID, f Filter, s span,
 	}
 	if int64(len(p.People)) > limit {
 		p.People = p.People[:limit]
-		p.Next = &Cursor{List: f.digest(account), Value: values[limit-1], Person: p.People[limit-1].ID, AsOf: s.asOf, Until: asked}
+		p.Next = &Cursor{List: f.digest(account), Value: values[limit-1],
+			Person: p.People[limit-1].ID, AsOf: s.asOf, Until: asked}
 		if s.after != nil {
 			p.Next.Until = s.after.Until
 		}
@@ -165,7 +167,8 @@ func (f Filter) statement(s span) scope.Statement {
 }
 
 // read calls each with every row of a part of a list. Addresses and sources are not in them.
-func (r *Readers) read(ctx context.Context, account uuid.UUID, from facts, f Filter, s span, each func(row) error) error {
+func (r *Readers) read(ctx context.Context, account uuid.UUID, from facts, f Filter, s span,
+	each func(row) error) error {
 	if f.Text != "" {
 		links, err := matching(ctx, account, from, f.Text, r.maxLinks)
 		if err != nil || len(links) == 0 {
@@ -187,7 +190,8 @@ func scan(from scope.Row) (r row, err error) {
 	var finished, shown uint8
 	var first, last int64
 	var parts [5]uint8
-	if err := from.Scan(&r.ID, &r.AccessLinks, &r.Magnets, &sessions, &pages, &views, &ms, &finished, &downloads, &first, &last,
+	if err := from.Scan(&r.ID, &r.AccessLinks, &r.Magnets, &sessions, &pages, &views, &ms,
+		&finished, &downloads, &first, &last,
 		&parts[0], &parts[1], &parts[2], &parts[3], &parts[4], &r.place, &total, &bots, &r.asked, &shown); err != nil {
 		return row{}, fmt.Errorf("read person: %w", err)
 	}
@@ -195,7 +199,8 @@ func scan(from scope.Row) (r row, err error) {
 	slices.SortFunc(r.AccessLinks, byTime)
 	r.AccessLinks = slices.Compact(r.AccessLinks)
 	slices.SortFunc(r.Magnets, byTime)
-	r.Sessions, r.Pages, r.PageViews, r.ReadingMS, r.Downloads = int64(sessions), int64(pages), int64(views), int64(ms), int64(downloads)
+	r.Sessions, r.Pages, r.PageViews, r.ReadingMS, r.Downloads = int64(sessions), int64(pages),
+		int64(views), int64(ms), int64(downloads)
 	r.Finished, r.FirstSeen, r.LastSeen = finished == 1, time.UnixMilli(first).UTC(), time.UnixMilli(last).UTC()
 	r.Score = Score{int64(parts[0]), int64(parts[1]), int64(parts[2]), int64(parts[3]), int64(parts[4])}
 	r.shown, r.total, r.bots = shown == 1, int64(total), int64(bots)

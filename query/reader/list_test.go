@@ -146,7 +146,8 @@ func (m *model) view(l link, page uint32, at time.Time, spent time.Duration) eve
 }
 
 func (m *model) recipient(email string) link {
-	l := link{id: querytest.ID(m.t), person: m.person(email), magnet: m.magnets[0], email: email, origin: "api", created: ago(time.Hour)}
+	l := link{id: querytest.ID(m.t), person: m.person(email), magnet: m.magnets[0], email: email,
+		origin: "api", created: ago(time.Hour)}
 	m.addLink(l, m.generics[0], "")
 	return l
 }
@@ -217,10 +218,13 @@ func TestScore(t *testing.T) {
 	day := 24 * time.Hour
 	last := m.pages[m.magnets[0]][0]
 	for email, events := range map[string]func(l link) []event.Event{
-		"glance@example.com": func(l link) []event.Event { return []event.Event{m.view(l, 1, ago(31*day), 23999*time.Millisecond)} },
-		"month@example.com":  func(l link) []event.Event { return []event.Event{m.view(l, 1, ago(8*day), 24*time.Second)} },
-		"idle@example.com":   func(l link) []event.Event { return []event.Event{m.view(l, 1, ago(8*day), time.Hour)} },
-		"last@example.com":   func(l link) []event.Event { return []event.Event{m.view(l, last, ago(40*day), 0)} },
+		"glance@example.com": func(l link) []event.Event {
+			return []event.Event{m.view(l, 1,
+				ago(31*day), 23999*time.Millisecond)}
+		},
+		"month@example.com": func(l link) []event.Event { return []event.Event{m.view(l, 1, ago(8*day), 24*time.Second)} },
+		"idle@example.com":  func(l link) []event.Event { return []event.Event{m.view(l, 1, ago(8*day), time.Hour)} },
+		"last@example.com":  func(l link) []event.Event { return []event.Event{m.view(l, last, ago(40*day), 0)} },
 		"eager@example.com": func(l link) (list []event.Event) {
 			for n := range 20 {
 				list = append(list, m.view(l, last, ago(time.Duration(n)*time.Hour), time.Hour))
@@ -258,7 +262,8 @@ func TestAPersonIsAnAddress(t *testing.T) {
 	t.Parallel()
 	m := newModel(t, enginetest.SharedPostgres(t), 3)
 	one, two := m.recipient("ann@example.com"), m.recipient("Ann@Example.com")
-	gone := link{id: querytest.ID(t), person: one.person, magnet: m.magnets[1], email: "ann@example.com", origin: "api", created: ago(time.Hour), deleted: true}
+	gone := link{id: querytest.ID(t), person: one.person, magnet: m.magnets[1], email: "ann@example.com", origin: "api",
+		created: ago(time.Hour), deleted: true}
 	m.addLink(gone, m.generics[1], "")
 	m.add(m.view(one, 1, ago(3*time.Hour), time.Second))
 	m.add(m.view(two, 1, ago(2*time.Hour), time.Second))
@@ -301,8 +306,9 @@ func TestFiltersAreExact(t *testing.T) {
 	for i, text := range texts {
 		email := fmt.Sprintf("reader%d@example.com", i)
 		l := link{
-			id: querytest.ID(t), person: m.person(email), magnet: m.magnets[0], email: email, origin: "mail", created: ago(2 * time.Hour),
-			source: reader.Source{UTMSource: text},
+			id: querytest.ID(t), person: m.person(email), magnet: m.magnets[0], email: email, origin: "mail",
+			created: ago(2 * time.Hour),
+			source:  reader.Source{UTMSource: text},
 		}
 		m.addLink(l, m.generics[0], "https://"+text)
 		m.add(m.view(l, 1, ago(time.Hour), time.Second))

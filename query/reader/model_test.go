@@ -62,15 +62,18 @@ type submission struct {
 func newModel(t *testing.T, pool *postgres.Pool, seed uint64) *model {
 	t.Helper()
 	m := &model{
-		t: t, random: rand.New(rand.NewPCG(seed, 23)), pool: pool, conn: querytest.Conn(t), readers: reader.New(pool, querytest.Scoped(t)),
+		t: t, random: rand.New(rand.NewPCG(seed, 23)), pool: pool, conn: querytest.Conn(t),
+		readers: reader.New(pool, querytest.Scoped(t)),
 		account: querytest.ID(t), pages: map[uuid.UUID][]uint32{}, rows: map[string][]any{},
 	}
 	m.postgres("INSERT INTO accounts (id, name, plan) VALUES ($1, 'test', 'team')", m.account)
 	for i := range 2 {
 		magnet, generic := querytest.ID(t), querytest.ID(t)
 		m.magnets, m.generics = append(m.magnets, magnet), append(m.generics, generic)
-		m.postgres("INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, $3)", magnet, m.account, fmt.Sprint("Magnet ", i))
-		m.postgres("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)", generic, m.account, magnet, "slug-"+generic.String())
+		m.postgres("INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, $3)", magnet,
+			m.account, fmt.Sprint("Magnet ", i))
+		m.postgres("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)", generic,
+			m.account, magnet, "slug-"+generic.String())
 		m.pages[magnet] = []uint32{uint32(2 + m.random.IntN(3)), 2}
 		for version, count := range m.pages[magnet] {
 			m.clickhouse("INSERT INTO lodestone.magnet_versions VALUES (?, ?, ?, ?, 1)", m.account, magnet, version+1, count)
@@ -108,7 +111,8 @@ func (m *model) fill() {
 	m.store()
 }
 
-var hosts = map[string]string{"": "", "https://Search.Example/?q=1": "search.example", "https://blog.example:8443/a": "blog.example"}
+var hosts = map[string]string{"": "", "https://Search.Example/?q=1": "search.example",
+	"https://blog.example:8443/a": "blog.example"}
 
 // person is the id of who is behind an address.
 func (m *model) person(email string) uuid.UUID {
@@ -120,8 +124,10 @@ func (m *model) addRandomLink() {
 	n := m.random.IntN(2)
 	referrer := m.pick("", "https://Search.Example/?q=1", "https://blog.example:8443/a")
 	l := link{
-		id: querytest.ID(m.t), person: m.person(email), magnet: m.magnets[n], email: email, origin: m.pick("api", "mail", "form"), created: m.moment(),
-		source:  reader.Source{UTMSource: m.pick("", "newsletter", `ends in \`, `\tab\0`, "'\t\n"), UTMCampaign: m.pick("", "it's"), UTMTerm: m.pick("", `back\slash`), ReferrerHost: hosts[referrer]},
+		id: querytest.ID(m.t), person: m.person(email), magnet: m.magnets[n], email: email,
+		origin: m.pick("api", "mail", "form"), created: m.moment(),
+		source: reader.Source{UTMSource: m.pick("", "newsletter", `ends in \`, `\tab\0`, "'\t\n"),
+			UTMCampaign: m.pick("", "it's"), UTMTerm: m.pick("", `back\slash`), ReferrerHost: hosts[referrer]},
 		deleted: m.random.IntN(6) == 0,
 	}
 	if l.origin == "api" {
@@ -150,7 +156,8 @@ func (m *model) submit(l link, n int, referrer string) uuid.UUID {
 		s.id, m.account, s.generic, l.email, strings.ToLower(l.email), s.at)
 	m.clickhouse(`INSERT INTO lodestone.submissions (id, account_id, lead_magnet_id, generic_link_id, person_id, utm_source, utm_campaign, utm_term, referrer, submitted_at, version)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, fromUnixTimestamp64Milli(toInt64(?), 'UTC'), 1)`,
-		s.id, m.account, l.magnet, s.generic, s.person, s.source.UTMSource, s.source.UTMCampaign, s.source.UTMTerm, referrer, s.at.UnixMilli())
+		s.id, m.account, l.magnet, s.generic, s.person, s.source.UTMSource, s.source.UTMCampaign,
+		s.source.UTMTerm, referrer, s.at.UnixMilli())
 	return s.id
 }
 
@@ -163,23 +170,29 @@ func (m *model) addLink(l link, generic uuid.UUID, referrer string) {
 	}
 	m.clickhouse(`INSERT INTO lodestone.access_links (id, account_id, lead_magnet_id, person_id, source, utm_source, utm_campaign, utm_term, referrer, created_at, version)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, fromUnixTimestamp64Milli(toInt64(?), 'UTC'), 1)`,
-		l.id, m.account, l.magnet, l.person, l.origin, l.source.UTMSource, l.source.UTMCampaign, l.source.UTMTerm, referrer, l.created.UnixMilli())
+		l.id, m.account, l.magnet, l.person, l.origin, l.source.UTMSource, l.source.UTMCampaign, l.source.UTMTerm,
+		referrer, l.created.UnixMilli())
 	if l.deleted {
-		m.clickhouse("INSERT INTO lodestone.access_links (id, account_id, version, deleted) VALUES (?, ?, 2, 1)", l.id, m.account)
+		m.clickhouse("INSERT INTO lodestone.access_links (id, account_id, version, deleted) VALUES (?, ?, 2, 1)", l.id,
+			m.account)
 		return
 	}
 	m.postgres(`INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_hash, token_sealed, token_key, source, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, sha256($8::text::bytea), '', 0, $9, $10)`,
-		l.id, m.account, l.magnet, generic, submission, l.email, strings.ToLower(l.email), l.id.String(), strings.Replace(l.origin, "mail", "api", 1), l.created)
+		l.id, m.account, l.magnet, generic, submission, l.email, strings.ToLower(l.email), l.id.String(),
+		strings.Replace(l.origin, "mail", "api", 1), l.created)
 }
 
 func (m *model) addRandomEvent() {
 	l := m.links[m.random.IntN(len(m.links))]
 	e := event.Event{
-		LeadMagnetID: l.magnet, AccessLinkID: l.id, SessionID: uuid.NewSHA1(l.id, []byte(m.pick("1", "2", "3", "4"))), Type: event.PageViewed,
-		MagnetVersion: uint32(m.random.IntN(4)), Page: uint32(m.random.IntN(6)), DurationMS: uint32(m.random.IntN(2) * m.random.IntN(200_000)),
-		UserAgent: []byte(m.pick("", "Mozilla/5.0 (Windows NT 10.0) Chrome/120", "Mozilla/5.0 (iPhone; CPU iPhone OS 17)")), Bot: m.pick("", "", "", "", "scanner"),
-		CreatedAt: m.moment().UnixMilli(),
+		LeadMagnetID: l.magnet, AccessLinkID: l.id, SessionID: uuid.NewSHA1(l.id, []byte(m.pick("1", "2", "3", "4"))),
+		Type:          event.PageViewed,
+		MagnetVersion: uint32(m.random.IntN(4)), Page: uint32(m.random.IntN(6)),
+		DurationMS: uint32(m.random.IntN(2) * m.random.IntN(200_000)),
+		UserAgent:  []byte(m.pick("", "Mozilla/5.0 (Windows NT 10.0) Chrome/120", "Mozilla/5.0 (iPhone; CPU iPhone OS 17)")),
+		Bot:        m.pick("", "", "", "", "scanner"),
+		CreatedAt:  m.moment().UnixMilli(),
 	}
 	if m.random.IntN(8) == 0 {
 		e.SessionID = uuid.Nil
@@ -207,7 +220,8 @@ func (m *model) store() {
 	ctx := native.Context(context.Background(), native.WithSettings(native.Settings{"async_insert": 0}))
 	for sql, args := range m.rows {
 		values := sql[strings.LastIndex(sql, "VALUES")+len("VALUES"):]
-		require.NoError(m.t, m.conn.Exec(ctx, sql+strings.Repeat(","+values, len(args)/strings.Count(values, "?")-1), args...))
+		require.NoError(m.t, m.conn.Exec(ctx, sql+strings.Repeat(","+values, len(args)/strings.Count(values, "?")-1),
+			args...))
 	}
 	clear(m.rows)
 	if m.stored < len(m.events) {

@@ -57,7 +57,8 @@ func NewWatcher(p *postgres.Pool, ch *scope.ClickHouse) *Watcher { return &Watch
 func (w *Watcher) Read(ctx context.Context, account uuid.UUID, since time.Time, emails bool) (Presence, error) {
 	var p Presence
 	statement := scope.Statement{Name: "readers now", SQL: presenceSQL, OneSnapshot: true, Params: map[string]string{
-		"since": strconv.FormatInt(since.UnixMilli(), 10), "longest": strconv.FormatInt(longestVisit.Milliseconds(), 10), "limit": strconv.Itoa(MaxPresent),
+		"since": strconv.FormatInt(since.UnixMilli(), 10), "longest": strconv.FormatInt(longestVisit.Milliseconds(), 10),
+		"limit": strconv.Itoa(MaxPresent),
 	}}
 	err := w.ch.Query(ctx, account, statement, func(row scope.Row) error {
 		var r PresentReader
@@ -70,7 +71,8 @@ func (w *Watcher) Read(ctx context.Context, account uuid.UUID, since time.Time, 
 			p.Total, p.ExcludedBots = first, seen
 			return nil
 		}
-		r.Version, r.Page, r.Since, r.LastSeen = int(version), int(page), time.UnixMilli(first).UTC(), time.UnixMilli(seen).UTC()
+		r.Version, r.Page, r.Since, r.LastSeen = int(version), int(page),
+			time.UnixMilli(first).UTC(), time.UnixMilli(seen).UTC()
 		p.Readers = append(p.Readers, r)
 		return nil
 	})

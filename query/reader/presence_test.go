@@ -90,9 +90,11 @@ func TestReadersAgainstTheReference(t *testing.T) {
 				ago = 5*60_000 + random.Int64N(3) - 1 // at the edge
 			}
 			e := event.Event{
-				AccountID: account, LeadMagnetID: magnet, AccessLinkID: link, SessionID: uuid.NewSHA1(link, []byte{byte(random.IntN(3))}), EventID: querytest.ID(t),
+				AccountID: account, LeadMagnetID: magnet, AccessLinkID: link,
+				SessionID: uuid.NewSHA1(link, []byte{byte(random.IntN(3))}), EventID: querytest.ID(t),
 				Type: event.Types()[random.IntN(3)], MagnetVersion: uint32(random.IntN(3)), Page: uint32(random.IntN(4)),
-				DurationMS: uint32(random.IntN(2) * random.IntN(1_200_000)), CreatedAt: now.UnixMilli() - ago, ReceivedAt: now.UnixMilli() - random.Int64N(ago+1),
+				DurationMS: uint32(random.IntN(2) * random.IntN(1_200_000)), CreatedAt: now.UnixMilli() - ago,
+				ReceivedAt: now.UnixMilli() - random.Int64N(ago+1),
 			}
 			if random.IntN(5) == 0 {
 				e.Bot = "scanner"
@@ -106,7 +108,8 @@ func TestReadersAgainstTheReference(t *testing.T) {
 			querytest.Store(t, querytest.Conn(t), stored[account]...)
 			for link := range persons {
 				require.NoError(t, querytest.Conn(t).Exec(t.Context(),
-					"INSERT INTO lodestone.access_links (id, account_id, lead_magnet_id, person_id, version) VALUES (?, ?, ?, ?, 1)", link, account, magnet, person))
+					"INSERT INTO lodestone.access_links (id, account_id, lead_magnet_id, person_id, version) VALUES (?, ?, ?, ?, 1)",
+					link, account, magnet, person))
 			}
 			since := now.Add(-5 * time.Minute)
 			got, err := w.Read(t.Context(), account, since, false)
@@ -123,7 +126,8 @@ func TestManyReaders(t *testing.T) {
 	var stored []querytest.StoredEvent
 	for i := range reader.MaxPresent + 5 {
 		stored = append(stored, querytest.StoredEvent{Event: event.Event{
-			AccountID: account, AccessLinkID: querytest.ID(t), EventID: querytest.ID(t), Type: event.PageViewed, Page: 1, CreatedAt: now.UnixMilli() + int64(i), ReceivedAt: now.UnixMilli() + int64(i),
+			AccountID: account, AccessLinkID: querytest.ID(t), EventID: querytest.ID(t), Type: event.PageViewed, Page: 1,
+			CreatedAt: now.UnixMilli() + int64(i), ReceivedAt: now.UnixMilli() + int64(i),
 		}, TopicID: account, Offset: int64(i)})
 	}
 	querytest.Store(t, querytest.Conn(t), stored...)
@@ -139,11 +143,13 @@ func TestEmailsOfReaders(t *testing.T) {
 	t.Parallel()
 	pool, now := enginetest.SharedPostgres(t), time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	account, stranger := newAccount(t, pool), newAccount(t, pool)
-	ann, theirs, deleted := newLink(t, pool, account, "ann@example.com"), newLink(t, pool, stranger, "bob@example.com"), querytest.ID(t)
+	ann, theirs, deleted := newLink(t, pool, account, "ann@example.com"),
+		newLink(t, pool, stranger, "bob@example.com"), querytest.ID(t)
 	var stored []querytest.StoredEvent
 	for i, link := range []uuid.UUID{ann, theirs, deleted} {
 		stored = append(stored, querytest.StoredEvent{Event: event.Event{
-			AccountID: account, AccessLinkID: link, EventID: querytest.ID(t), Type: event.PageViewed, Page: 1, CreatedAt: now.UnixMilli(), ReceivedAt: now.UnixMilli(),
+			AccountID: account, AccessLinkID: link, EventID: querytest.ID(t), Type: event.PageViewed, Page: 1,
+			CreatedAt: now.UnixMilli(), ReceivedAt: now.UnixMilli(),
 		}, TopicID: account, Offset: int64(i)})
 	}
 	querytest.Store(t, querytest.Conn(t), stored...)
@@ -165,7 +171,8 @@ func TestEmailsOfReaders(t *testing.T) {
 func newAccount(t *testing.T, pool *postgres.Pool) uuid.UUID {
 	t.Helper()
 	id := querytest.ID(t)
-	_, err := pool.Unscoped().Exec(context.Background(), "INSERT INTO accounts (id, name, plan) VALUES ($1, 'test', 'team')", id)
+	_, err := pool.Unscoped().Exec(context.Background(),
+		"INSERT INTO accounts (id, name, plan) VALUES ($1, 'test', 'team')", id)
 	require.NoError(t, err)
 	return id
 }
@@ -173,7 +180,8 @@ func newAccount(t *testing.T, pool *postgres.Pool) uuid.UUID {
 func newLink(t *testing.T, pool *postgres.Pool, account uuid.UUID, email string) uuid.UUID {
 	t.Helper()
 	id, magnet := querytest.ID(t), querytest.ID(t)
-	_, err := pool.Unscoped().Exec(context.Background(), "INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'test')", magnet, account)
+	_, err := pool.Unscoped().Exec(context.Background(),
+		"INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'test')", magnet, account)
 	require.NoError(t, err)
 	_, err = pool.Unscoped().Exec(context.Background(),
 		"INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_hash, token_sealed, token_key) VALUES ($1, $2, $3, $4, $4, sha256($5::text::bytea), '', 0)", id, account, magnet, email, id.String())

@@ -39,10 +39,14 @@ func (m *model) matches(f reader.Filter, e querytest.StoredEvent) bool {
 	l, exists := m.link(e.AccessLinkID)
 	at := time.UnixMilli(e.CreatedAt)
 	return (f.Text == "" || exists && strings.Contains(strings.ToLower(l.email), strings.ToLower(f.Text))) &&
-		(f.LeadMagnetID == nil || e.LeadMagnetID == *f.LeadMagnetID) && (f.GenericLinkID == nil || e.GenericLinkID == *f.GenericLinkID) &&
-		(f.UTMSource == nil || l.source.UTMSource == *f.UTMSource) && (f.ReferrerHost == nil || l.source.ReferrerHost == *f.ReferrerHost) &&
-		(f.Without != "utm_source" || l.source.UTMSource == "") && (f.Without != "referrer_host" || l.source.ReferrerHost == "") &&
-		(f.Device == nil || deviceOf(e) == *f.Device) && (f.MagnetVersion == nil || int(e.MagnetVersion) == *f.MagnetVersion) &&
+		(f.LeadMagnetID == nil || e.LeadMagnetID == *f.LeadMagnetID) &&
+		(f.GenericLinkID == nil || e.GenericLinkID == *f.GenericLinkID) &&
+		(f.UTMSource == nil || l.source.UTMSource == *f.UTMSource) &&
+		(f.ReferrerHost == nil || l.source.ReferrerHost == *f.ReferrerHost) &&
+		(f.Without != "utm_source" || l.source.UTMSource == "") &&
+		(f.Without != "referrer_host" || l.source.ReferrerHost == "") &&
+		(f.Device == nil || deviceOf(e) == *f.Device) &&
+		(f.MagnetVersion == nil || int(e.MagnetVersion) == *f.MagnetVersion) &&
 		(f.From == nil || !at.Before(*f.From)) && (f.To == nil || at.Before(*f.To))
 }
 
@@ -82,7 +86,8 @@ func (m *model) list(f reader.Filter, asOf time.Time) (people []reader.Person, b
 		p.Email = m.email(p.AccessLinks)
 		furthest := m.furthest(events)
 		if p.PageViews > 0 && p.Pages >= int64(f.MinPages) && (f.Finished == nil || p.Finished == *f.Finished) &&
-			(f.Downloaded == nil || (p.Downloads > 0) == *f.Downloaded) && (f.FromForm == nil || m.fromForm(events) == *f.FromForm) &&
+			(f.Downloaded == nil || (p.Downloads > 0) == *f.Downloaded) &&
+			(f.FromForm == nil || m.fromForm(events) == *f.FromForm) &&
 			slices.Max(furthest) >= f.Reached && (f.StoppedAt == 0 || slices.Contains(furthest, f.StoppedAt)) {
 			people = append(people, p)
 		}
@@ -93,7 +98,8 @@ func (m *model) list(f reader.Filter, asOf time.Time) (people []reader.Person, b
 	}
 	slices.SortFunc(people, func(a, b reader.Person) int {
 		value := func(p reader.Person) int64 {
-			return map[string]int64{"last_seen_at": p.LastSeen.UnixMilli(), "score": p.Score.Sum(), "reading_ms": p.ReadingMS, "downloads": p.Downloads}[name]
+			return map[string]int64{"last_seen_at": p.LastSeen.UnixMilli(), "score": p.Score.Sum(), "reading_ms": p.ReadingMS,
+				"downloads": p.Downloads}[name]
 		}
 		order := cmp.Compare(value(a), value(b))
 		if descending {
@@ -133,7 +139,8 @@ func sorted(ids map[uuid.UUID]bool) []uuid.UUID {
 func (m *model) email(ids []uuid.UUID) (email *string) {
 	var newest link
 	for _, id := range ids {
-		if l, ok := m.link(id); ok && (email == nil || l.created.After(newest.created) || l.created.Equal(newest.created) && bytes.Compare(l.id[:], newest.id[:]) > 0) {
+		if l, ok := m.link(id); ok && (email == nil || l.created.After(newest.created) || l.created.Equal(newest.created) &&
+			bytes.Compare(l.id[:], newest.id[:]) > 0) {
 			newest, email = l, &l.email
 		}
 	}

@@ -53,7 +53,8 @@ type Download struct {
 }
 
 // sessions reads the sessions of access links, newest first, and whether something was left out.
-func (r *Readers) sessions(ctx context.Context, account uuid.UUID, links []uuid.UUID) (list []Session, truncated bool, err error) {
+func (r *Readers) sessions(ctx context.Context, account uuid.UUID, links []uuid.UUID) (list []Session,
+	truncated bool, err error) {
 	left := maxEvents
 	err = r.ch.Query(ctx, account, scope.Statement{
 		Name: "sessions of a reader", SQL: sessionSQL,

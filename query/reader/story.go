@@ -108,7 +108,8 @@ func (r *Readers) known(ctx context.Context, account, link uuid.UUID) (s Story, 
 // person returns whose access link it is: the link itself stands for a person if it was deleted.
 func (r *Readers) person(ctx context.Context, account, link uuid.UUID) (uuid.UUID, error) {
 	person := link
-	statement := scope.Statement{Name: "person of an access link", SQL: personSQL, Params: map[string]string{"access_link": link.String()}}
+	statement := scope.Statement{Name: "person of an access link", SQL: personSQL,
+		Params: map[string]string{"access_link": link.String()}}
 	err := r.ch.Query(ctx, account, statement, func(row scope.Row) error {
 		if err := row.Scan(&person); err != nil {
 			return fmt.Errorf("read person: %w", err)

@@ -51,15 +51,18 @@ func (m *model) sessions(links []uuid.UUID) (list []reader.Session) {
 			if e.Page > 0 {
 				pages[[2]uint32{e.MagnetVersion, e.Page}] = true
 			}
-			s.Visits = append(s.Visits, reader.Visit{Page: int(e.Page), Version: int(e.MagnetVersion), Started: at, MS: int64(e.DurationMS)})
+			s.Visits = append(s.Visits, reader.Visit{Page: int(e.Page), Version: int(e.MagnetVersion),
+				Started: at, MS: int64(e.DurationMS)})
 		}
 		s.Pages = int64(len(pages))
-		s.Device = map[string]string{"": "unknown", "Mozilla/5.0 (Windows NT 10.0) Chrome/120": "desktop", "Mozilla/5.0 (iPhone; CPU iPhone OS 17)": "mobile"}[s.UserAgent]
+		s.Device = map[string]string{"": "unknown", "Mozilla/5.0 (Windows NT 10.0) Chrome/120": "desktop",
+			"Mozilla/5.0 (iPhone; CPU iPhone OS 17)": "mobile"}[s.UserAgent]
 		ids[s.ID] = k
 		list = append(list, s)
 	}
 	slices.SortFunc(list, func(a, b reader.Session) int {
-		return cmp.Or(b.Started.Compare(a.Started), strings.Compare(a.ID.String(), b.ID.String()), strings.Compare(a.AccessLinkID.String(), b.AccessLinkID.String()))
+		return cmp.Or(b.Started.Compare(a.Started), strings.Compare(a.ID.String(), b.ID.String()),
+			strings.Compare(a.AccessLinkID.String(), b.AccessLinkID.String()))
 	})
 	for i, s := range list {
 		if grouped[ids[s.ID]][0].SessionID == uuid.Nil {

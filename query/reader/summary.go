@@ -42,7 +42,8 @@ func NewSummaries(p *postgres.Pool, ch *scope.ClickHouse) *Summaries { return &S
 // Read returns the summary of an address, without regard to its case, over all the account's lead
 // magnets or, if leadMagnet is not nil, over that one. An address that is unknown has an empty
 // summary.
-func (r *Summaries) Read(ctx context.Context, account uuid.UUID, address email.Address, leadMagnet *uuid.UUID) (Summary, error) {
+func (r *Summaries) Read(ctx context.Context, account uuid.UUID, address email.Address,
+	leadMagnet *uuid.UUID) (Summary, error) {
 	s, links, err := r.links(ctx, account, address, leadMagnet)
 	if err != nil || len(links) == 0 {
 		return s, err
@@ -63,10 +64,12 @@ func (r *Summaries) Read(ctx context.Context, account uuid.UUID, address email.A
 }
 
 // links returns the access links of an address, and a summary of all but their views.
-func (r *Summaries) links(ctx context.Context, account uuid.UUID, address email.Address, leadMagnet *uuid.UUID) (s Summary, links []uuid.UUID, err error) {
+func (r *Summaries) links(ctx context.Context, account uuid.UUID, address email.Address,
+	leadMagnet *uuid.UUID) (s Summary, links []uuid.UUID, err error) {
 	var row store.LinksOfAddressRow
 	err = r.postgres.Account(ctx, account, func(tx pgx.Tx) (err error) {
-		row, err = store.New(tx).LinksOfAddress(ctx, store.LinksOfAddressParams{AccountID: account, EmailKey: address.Key, LeadMagnetID: leadMagnet})
+		row, err = store.New(tx).LinksOfAddress(ctx, store.LinksOfAddressParams{AccountID: account,
+			EmailKey: address.Key, LeadMagnetID: leadMagnet})
 		return err
 	})
 	if err != nil {

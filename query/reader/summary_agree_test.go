@@ -63,8 +63,10 @@ func (c *crowd) store(conn driver.Conn, random *rand.Rand, n int) {
 		}
 		c.events = append(c.events, querytest.StoredEvent{
 			Event: event.Event{
-				AccountID: c.account, LeadMagnetID: c.magnets[link], AccessLinkID: link, SessionID: c.sessions[random.IntN(len(c.sessions))],
-				EventID: querytest.ID(c.t), Type: event.Types()[random.IntN(3)], Bot: []string{"", "", "a rule"}[random.IntN(3)], CreatedAt: at, ReceivedAt: at,
+				AccountID: c.account, LeadMagnetID: c.magnets[link], AccessLinkID: link,
+				SessionID: c.sessions[random.IntN(len(c.sessions))],
+				EventID:   querytest.ID(c.t), Type: event.Types()[random.IntN(3)], Bot: []string{"", "", "a rule"}[random.IntN(3)],
+				CreatedAt: at, ReceivedAt: at,
 			},
 			TopicID: c.topic, Offset: int64(len(c.events)),
 		})
@@ -75,7 +77,8 @@ func (c *crowd) store(conn driver.Conn, random *rand.Rand, n int) {
 // views counts what a summary tells of views in plain SQL, from the table itself.
 func (c *crowd) views(conn driver.Conn, links []uuid.UUID) (s Summary) {
 	c.t.Helper()
-	ctx := native.Context(context.Background(), native.WithSettings(native.Settings{"optimize_use_projections": 0, "optimize_use_implicit_projections": 0}))
+	ctx := native.Context(context.Background(),
+		native.WithSettings(native.Settings{"optimize_use_projections": 0, "optimize_use_implicit_projections": 0}))
 	var views, magnets uint64
 	var first, last time.Time
 	require.NoError(c.t, conn.QueryRow(ctx, `SELECT uniqExact(access_link_id, if(session_id = toUUID('00000000-0000-0000-0000-000000000000'), event_id, session_id)), uniqExact(lead_magnet_id), min(created_at), max(created_at)
@@ -106,7 +109,9 @@ func TestSummaryAgreesWithPlainSQL(t *testing.T) {
 			case 2:
 				other.store(conn, random, 20)
 			case 3:
-				require.NoError(t, conn.Exec(synchronous, fmt.Sprintf("ALTER TABLE lodestone.events DELETE WHERE account_id = '%s' AND session_id = '%s'", c.account, c.sessions[random.IntN(len(c.sessions))])))
+				require.NoError(t, conn.Exec(synchronous,
+					fmt.Sprintf("ALTER TABLE lodestone.events DELETE WHERE account_id = '%s' AND session_id = '%s'", c.account,
+						c.sessions[random.IntN(len(c.sessions))])))
 			case 4: // the same question again
 			}
 			for range 3 {

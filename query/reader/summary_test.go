@@ -34,7 +34,8 @@ func address(t testing.TB, text string) email.Address {
 func newAccount(t testing.TB, pool *postgres.Pool) uuid.UUID {
 	t.Helper()
 	id := querytest.ID(t)
-	_, err := pool.Unscoped().Exec(context.Background(), "INSERT INTO accounts (id, name, plan) VALUES ($1, 'test', 'team')", id)
+	_, err := pool.Unscoped().Exec(context.Background(),
+		"INSERT INTO accounts (id, name, plan) VALUES ($1, 'test', 'team')", id)
 	require.NoError(t, err)
 	return id
 }
@@ -42,7 +43,8 @@ func newAccount(t testing.TB, pool *postgres.Pool) uuid.UUID {
 func newMagnet(t *testing.T, pool *postgres.Pool, account uuid.UUID) uuid.UUID {
 	t.Helper()
 	id := querytest.ID(t)
-	_, err := pool.Unscoped().Exec(context.Background(), "INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'test')", id, account)
+	_, err := pool.Unscoped().Exec(context.Background(),
+		"INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'test')", id, account)
 	require.NoError(t, err)
 	return id
 }
@@ -59,17 +61,20 @@ func newLink(t *testing.T, pool *postgres.Pool, account, magnet uuid.UUID, email
 
 // storeLinks stores what querytest.Fill made events of, each link for the address that email
 // returns for its number.
-func storeLinks(t testing.TB, pool *postgres.Pool, account uuid.UUID, filled querytest.FillResult, email func(link int) string) {
+func storeLinks(t testing.TB, pool *postgres.Pool, account uuid.UUID, filled querytest.FillResult,
+	email func(link int) string) {
 	t.Helper()
 	for _, magnet := range filled.Magnets {
-		_, err := pool.Unscoped().Exec(context.Background(), "INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'test')", magnet, account)
+		_, err := pool.Unscoped().Exec(context.Background(),
+			"INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'test')", magnet, account)
 		require.NoError(t, err)
 	}
 	links, err := pool.Unscoped().CopyFrom(context.Background(), pgx.Identifier{"access_links"},
 		[]string{"id", "account_id", "lead_magnet_id", "email", "email_key", "token_hash", "token_sealed", "token_key"},
 		pgx.CopyFromSlice(len(filled.Links), func(i int) ([]any, error) {
 			hash := sha256.Sum256(fmt.Append(nil, account, i))
-			return []any{filled.Links[i], account, filled.Magnets[i%len(filled.Magnets)], email(i), email(i), hash[:], []byte{}, 0}, nil
+			return []any{filled.Links[i], account, filled.Magnets[i%len(filled.Magnets)], email(i),
+				email(i), hash[:], []byte{}, 0}, nil
 		}))
 	require.NoError(t, err)
 	require.EqualValues(t, len(filled.Links), links)
@@ -164,7 +169,8 @@ func TestSummary(t *testing.T) {
 	// The two links of a form count as one, and so do their times.
 	newLink(t, pool, account, guide, "carl@example.com", minute(7))
 	shown := newLink(t, pool, account, guide, "carl@example.com", minute(8))
-	_, err = pool.Unscoped().Exec(ctx, "UPDATE access_links SET source = 'form', additional = id = $2 WHERE account_id = $1 AND email_key = 'carl@example.com'", account, shown)
+	_, err = pool.Unscoped().Exec(ctx,
+		"UPDATE access_links SET source = 'form', additional = id = $2 WHERE account_id = $1 AND email_key = 'carl@example.com'", account, shown)
 	require.NoError(t, err)
 	got, err = reader.Read(ctx, account, address(t, "carl@example.com"), nil)
 	require.NoError(t, err)
@@ -251,7 +257,8 @@ func TestSummaryPlan(t *testing.T) {
 	views := viewsOfLinks(filled.Links[100:103])
 	params := native.Parameters{"account": account.String()}
 	maps.Copy(params, views.Params)
-	forced := native.Context(context.Background(), native.WithParameters(params), native.WithSettings(native.Settings{"force_optimize_projection": 1}))
+	forced := native.Context(context.Background(), native.WithParameters(params),
+		native.WithSettings(native.Settings{"force_optimize_projection": 1}))
 	require.NoError(t, conn.Exec(forced, views.SQL), "a query that uses no projection is refused here")
 	whole := explain(t, account, views)
 	require.Regexp(t, `PrimaryKey\n[^:]*Keys:\s+account_id\s+access_link_id`, whole)
@@ -296,11 +303,12 @@ func TestManyLinksInOneQuery(t *testing.T) {
 		links[i] = uuid.New()
 	}
 	var views uint64
-	err := querytest.Scoped(t).Query(context.Background(), querytest.ID(t), viewsOfLinks(links), func(row scope.Row) error {
-		var unique uint64
-		var first, last time.Time
-		return row.Scan(&views, &unique, &first, &last)
-	})
+	err := querytest.Scoped(t).Query(context.Background(), querytest.ID(t),
+		viewsOfLinks(links), func(row scope.Row) error {
+			var unique uint64
+			var first, last time.Time
+			return row.Scan(&views, &unique, &first, &last)
+		})
 	require.NoError(t, err)
 	require.Zero(t, views)
 }

@@ -64,7 +64,8 @@ func compileAll(questions []Question, paths []string, now time.Time) (plans []pl
 // Answer answers questions of an account from one state of the data. Paths, such as "queries[0].",
 // come before the names of fields that are wrong, in a problem that is returned as the error. A
 // TooLargeError says how to ask for less.
-func (r *Reporter) Answer(ctx context.Context, account uuid.UUID, questions []Question, paths []string) ([]Answer, error) {
+func (r *Reporter) Answer(ctx context.Context, account uuid.UUID, questions []Question,
+	paths []string) ([]Answer, error) {
 	plans, wrong := compileAll(questions, paths, time.Now())
 	if len(wrong) > 0 {
 		return nil, problem.Invalid(wrong...)
@@ -145,7 +146,8 @@ func (c *collector) crowded() bool { return max(c.found[0], c.found[1]) > c.Limi
 
 // add adds a row, or refuses it as soon as the answer is too large. Nested parts come in rows of
 // their own, whose other numbers are 0.
-func (c *collector) add(set int, now bool, slot int64, led bool, texts []string, numbers []float64, bots float64) error {
+func (c *collector) add(set int, now bool, slot int64, led bool, texts []string,
+	numbers []float64, bots float64) error {
 	if set == setTotal && now && !c.IncludeBots {
 		c.bots += int64(bots)
 	}
@@ -191,7 +193,8 @@ func (c *collector) count(set int) error {
 		c.rows++
 	}
 	if max(c.filled, c.rows*max(1, len(c.starts))) > MaxRows {
-		return &TooLargeError{c.path + "limit", "leads to more than " + strconv.Itoa(MaxRows) + " rows: ask for fewer rows, longer intervals or less time"}
+		return &TooLargeError{c.path + "limit", "leads to more than " + strconv.Itoa(MaxRows) +
+			" rows: ask for fewer rows, longer intervals or less time"}
 	}
 	return nil
 }
@@ -318,7 +321,8 @@ func (c *collector) sort(list []series, numbers []*float64) {
 // answer makes the answer of what was collected.
 func (c *collector) answer() Answer {
 	a := Answer{Metrics: c.Metrics, Dimensions: c.Dimensions, Compared: c.Compare, ExcludedBots: c.bots}
-	a.Totals = c.numbers(c.lookup(setTotal, 0, false, c.zeroTexts(), true), c.lookup(setTotal, 0, false, c.zeroTexts(), false))
+	a.Totals = c.numbers(c.lookup(setTotal, 0, false, c.zeroTexts(), true),
+		c.lookup(setTotal, 0, false, c.zeroTexts(), false))
 	series := c.series()
 	if c.Interval == Whole {
 		for _, s := range series {
@@ -326,7 +330,8 @@ func (c *collector) answer() Answer {
 			if len(c.dimensions) == 0 {
 				now, previous = c.lookup(setTotal, 0, false, nil, true), c.lookup(setTotal, 0, false, nil, false)
 			}
-			a.Rows = append(a.Rows, Row{Other: len(c.dimensions) > 0 && !s.led, Values: s.values, Numbers: c.numbers(now, previous)})
+			a.Rows = append(a.Rows, Row{Other: len(c.dimensions) > 0 && !s.led, Values: s.values,
+				Numbers: c.numbers(now, previous)})
 		}
 		return a
 	}

@@ -82,17 +82,20 @@ func (m *model) visitor(agent string, dims map[string]any) event.Origin {
 	return event.Origin{Language: l, Country: c}
 }
 
-var noSource = map[string]any{"utm_source": nil, "utm_medium": nil, "utm_campaign": nil, "utm_content": nil, "utm_term": nil, "referrer_host": nil, "email_domain": nil}
+var noSource = map[string]any{"utm_source": nil, "utm_medium": nil, "utm_campaign": nil, "utm_content": nil,
+	"utm_term": nil, "referrer_host": nil, "email_domain": nil}
 
 func newModel(t *testing.T, random *rand.Rand, zone *time.Location, from time.Time, days int) *model {
 	t.Helper()
-	m := &model{t: t, random: random, account: querytest.ID(t), zone: zone, from: from, days: days, pages: map[uuid.UUID][]int{}, rows: map[string][]any{}}
+	m := &model{t: t, random: random, account: querytest.ID(t), zone: zone, from: from, days: days,
+		pages: map[uuid.UUID][]int{}, rows: map[string][]any{}}
 	for range 2 {
 		m.magnets = append(m.magnets, querytest.ID(t))
 		m.generics = append(m.generics, querytest.ID(t))
 	}
 	for i, magnet := range m.magnets {
-		m.add("INSERT INTO lodestone.lead_magnets (id, account_id, title, version) VALUES (?, ?, ?, 1)", magnet, m.account, fmt.Sprint("Magnet ", i))
+		m.add("INSERT INTO lodestone.lead_magnets (id, account_id, title, version) VALUES (?, ?, ?, 1)", magnet,
+			m.account, fmt.Sprint("Magnet ", i))
 		m.pages[magnet] = []int{3 + random.IntN(3), 2, 0}
 		for version, count := range m.pages[magnet] {
 			if count > 0 {
@@ -135,7 +138,8 @@ func (m *model) exec(sql string, args ...any) {
 
 // moment returns a time in the range or near it, now and then at its edge or that of an hour.
 func (m *model) moment() time.Time {
-	at := m.from.AddDate(0, 0, -m.days-1).Add(time.Duration(m.random.Int64N(int64((2*m.days+3)*24*3600*1000))) * time.Millisecond)
+	at := m.from.AddDate(0, 0,
+		-m.days-1).Add(time.Duration(m.random.Int64N(int64((2*m.days+3)*24*3600*1000))) * time.Millisecond)
 	switch m.random.IntN(6) {
 	case 0:
 		at = at.Truncate(time.Hour)
@@ -173,8 +177,9 @@ func (m *model) addLink() {
 	referrer := m.pick("", "https://Search.Example/?q=1", "https://blog.example:8443/a")
 	for name, value := range map[string]string{
 		"utm_source": source, "utm_medium": "", "utm_campaign": campaign, "utm_content": "", "utm_term": "",
-		"referrer_host": map[string]string{"": "", "https://Search.Example/?q=1": "search.example", "https://blog.example:8443/a": "blog.example"}[referrer],
-		"email_domain":  domain,
+		"referrer_host": map[string]string{"": "", "https://Search.Example/?q=1": "search.example",
+			"https://blog.example:8443/a": "blog.example"}[referrer],
+		"email_domain": domain,
 	} {
 		l.source[name] = orNil(value)
 	}
@@ -209,16 +214,19 @@ func (m *model) addSubmission(l accessLink, generic int, source, campaign, refer
 	}
 	m.add(`INSERT INTO lodestone.submissions (id, account_id, lead_magnet_id, generic_link_id, email_domain, person_id, verification_required, verified,
 		utm_source, utm_campaign, referrer, submitted_at, verified_at, version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, fromUnixTimestamp64Milli(toInt64(?), 'UTC'), ?, 1)`,
-		l.submission, m.account, m.magnets[generic], m.generics[generic], domain, l.person, required, required && verified, source, campaign, referrer, at.UnixMilli(),
+		l.submission, m.account, m.magnets[generic], m.generics[generic], domain, l.person, required, required && verified,
+		source, campaign, referrer, at.UnixMilli(),
 		verifiedTime(verifiedAt))
 	dims := func(at time.Time) map[string]any {
-		d := m.timed(at, map[string]any{"lead_magnet_id": m.magnets[generic].String(), "generic_link_id": m.generics[generic].String()})
+		d := m.timed(at, map[string]any{"lead_magnet_id": m.magnets[generic].String(),
+			"generic_link_id": m.generics[generic].String()})
 		maps.Copy(d, l.source)
 		return d
 	}
 	m.records = append(m.records, record{source: "submission", at: at, dims: dims(at), link: l.submission})
 	if !required || verified {
-		m.records = append(m.records, record{source: "confirmation", at: confirmed, dims: dims(confirmed), verified: required})
+		m.records = append(m.records, record{source: "confirmation", at: confirmed,
+			dims: dims(confirmed), verified: required})
 	}
 }
 
@@ -235,7 +243,8 @@ func (m *model) addEvent() {
 	magnet := m.magnets[m.random.IntN(2)]
 	version := m.random.IntN(4)
 	r := record{
-		source: "event", at: m.moment(), kind: m.pick("page_viewed", "page_viewed", "page_viewed", "download_started", "download_completed"),
+		source: "event", at: m.moment(), kind: m.pick("page_viewed", "page_viewed", "page_viewed",
+			"download_started", "download_completed"),
 		link: l.id, person: l.person, api: l.api, magnet: magnet, version: version,
 	}
 	if version > 0 {
@@ -263,15 +272,17 @@ func (m *model) addEvent() {
 	}
 	bot := m.pick("", "", "", "", "", "scanner")
 	r.bot = bot != ""
-	agent := m.pick("", "Mozilla/5.0 (Windows NT 10.0) Chrome/120", "Mozilla/5.0 (iPhone; CPU iPhone OS 17)", "Mozilla/5.0 (iPad; CPU OS 17)", "curl/8.0")
+	agent := m.pick("", "Mozilla/5.0 (Windows NT 10.0) Chrome/120", "Mozilla/5.0 (iPhone; CPU iPhone OS 17)",
+		"Mozilla/5.0 (iPad; CPU OS 17)", "curl/8.0")
 	generic := m.random.IntN(3)
 	genericID := uuid.Nil
 	if generic < 2 {
 		genericID = m.generics[generic]
 	}
 	r.dims = m.timed(r.at, map[string]any{
-		"lead_magnet_id": magnet.String(), "generic_link_id": nil, "access_link_id": l.id.String(), "magnet_version": int64(version),
-		"page": nil, "device": agents[agent], "event_type": r.kind, "bot": r.bot,
+		"lead_magnet_id": magnet.String(), "generic_link_id": nil, "access_link_id": l.id.String(),
+		"magnet_version": int64(version),
+		"page":           nil, "device": agents[agent], "event_type": r.kind, "bot": r.bot,
 	})
 	if generic < 2 {
 		r.dims["generic_link_id"] = genericID.String()
@@ -286,21 +297,26 @@ func (m *model) addEvent() {
 	origin := m.visitor(agent, r.dims)
 	m.records = append(m.records, r)
 	m.stored = append(m.stored, querytest.StoredEvent{Event: event.Event{
-		AccountID: m.account, LeadMagnetID: magnet, GenericLinkID: genericID, AccessLinkID: l.id, SessionID: session, EventID: id, Type: kind,
-		MagnetVersion: uint32(version), Page: uint32(r.page), DurationMS: uint32(r.ms), UserAgent: []byte(agent), Bot: bot, Origin: origin,
+		AccountID: m.account, LeadMagnetID: magnet, GenericLinkID: genericID, AccessLinkID: l.id,
+		SessionID: session, EventID: id, Type: kind,
+		MagnetVersion: uint32(version), Page: uint32(r.page), DurationMS: uint32(r.ms),
+		UserAgent: []byte(agent), Bot: bot, Origin: origin,
 		CreatedAt: r.at.UnixMilli(), ReceivedAt: r.at.UnixMilli(),
 	}, AgentNames: stored(agent), TopicID: m.account, Offset: int64(len(m.stored))})
 }
 
 func (m *model) addView() {
-	r := record{source: "view", at: m.moment(), hash: m.pick("", "00112233445566778899aabbccddeeff", "ffeeddccbbaa99887766554433221100")}
+	r := record{source: "view", at: m.moment(), hash: m.pick("", "00112233445566778899aabbccddeeff",
+		"ffeeddccbbaa99887766554433221100")}
 	generic := m.random.IntN(2)
 	source, bot := m.pick("", "newsletter", "a b&c"), m.pick("", "", "", "", "crawler")
 	agent := m.pick("", "Mozilla/5.0 (iPhone; CPU iPhone OS 17)")
 	r.bot = bot != ""
 	r.dims = m.timed(r.at, map[string]any{
-		"lead_magnet_id": m.magnets[generic].String(), "generic_link_id": m.generics[generic].String(), "device": agents[agent],
-		"utm_source": orNil(source), "utm_medium": nil, "utm_campaign": nil, "utm_content": nil, "utm_term": nil, "referrer_host": nil,
+		"lead_magnet_id":  m.magnets[generic].String(),
+		"generic_link_id": m.generics[generic].String(), "device": agents[agent],
+		"utm_source": orNil(source), "utm_medium": nil, "utm_campaign": nil, "utm_content": nil,
+		"utm_term": nil, "referrer_host": nil,
 	})
 	if r.bot {
 		r.dims["device"] = "bot"
@@ -319,7 +335,8 @@ func (m *model) addView() {
 	m.records = append(m.records, r)
 	m.add(`INSERT INTO lodestone.link_views (account_id, lead_magnet_id, generic_link_id, event_id, url, referrer, ip_hash, user_agent, agent_names, origin,
 		bot, created_at) VALUES (?, ?, ?, ?, ?, '', unhex(?), ?, ?, ?, ?, fromUnixTimestamp64Milli(toInt64(?), 'UTC'))`,
-		m.account, m.magnets[generic], m.generics[generic], querytest.ID(m.t), url, hash, agent, stored(agent), origin.String(), bot, r.at.UnixMilli())
+		m.account, m.magnets[generic], m.generics[generic], querytest.ID(m.t), url, hash, agent, stored(agent),
+		origin.String(), bot, r.at.UnixMilli())
 }
 
 // markOpened marks the submissions with an access link, not deleted, by which a person viewed a
@@ -407,7 +424,8 @@ func (m *model) ask() (q report.Question, now, before []window) {
 	switch r.IntN(4) {
 	case 0: // whole months
 		months := 1 + r.IntN(2)
-		from, to, earlier = firstMoment(m.zone, year, month, 1), firstMoment(m.zone, year, month+time.Month(months), 1), firstMoment(m.zone, year, month-time.Month(months), 1)
+		from, to, earlier = firstMoment(m.zone, year, month, 1), firstMoment(m.zone, year, month+time.Month(months), 1),
+			firstMoment(m.zone, year, month-time.Month(months), 1)
 		q.From, q.To = from.Format("2006-01-02"), to.Format("2006-01-02")
 		if q.Interval == report.Hour {
 			q.Interval = report.Day
@@ -509,8 +527,10 @@ func TestAnswersAgainstTheReference(t *testing.T) {
 		zone string
 		from string
 	}{
-		{"UTC", "2024-02-20"}, {"Europe/Berlin", "2026-03-20"}, {"Europe/Berlin", "2026-10-15"}, {"Australia/Lord_Howe", "2026-03-25"},
-		{"America/Havana", "2026-03-01"}, {"America/Havana", "2026-10-20"}, {"Asia/Kolkata", "2026-06-01"}, {"Asia/Beirut", "2026-03-20"},
+		{"UTC", "2024-02-20"}, {"Europe/Berlin", "2026-03-20"}, {"Europe/Berlin", "2026-10-15"},
+		{"Australia/Lord_Howe", "2026-03-25"},
+		{"America/Havana", "2026-03-01"}, {"America/Havana", "2026-10-20"}, {"Asia/Kolkata", "2026-06-01"},
+		{"Asia/Beirut", "2026-03-20"},
 	}
 	reporter := report.New(querytest.Scoped(t))
 	for seed, place := range places {

@@ -21,9 +21,10 @@ func benchmarkReport(b *testing.B) (r *report.Reporter, account, magnet uuid.UUI
 	conn, account := querytest.Conn(b), querytest.ID(b)
 	large := querytest.Fill(b, conn, account, 49, 1_000_000).Magnets[0]
 	links := querytest.Fill(b, conn, account, 20_000, 1_000_000).Links
-	ctx := native.Context(context.Background(), native.WithSettings(native.Settings{"async_insert": 0}), native.WithParameters(native.Parameters{
-		"account": account.String(), "magnet": large.String(), "links": clickhouse.UUIDs(links),
-	}))
+	ctx := native.Context(context.Background(), native.WithSettings(native.Settings{"async_insert": 0}),
+		native.WithParameters(native.Parameters{
+			"account": account.String(), "magnet": large.String(), "links": clickhouse.UUIDs(links),
+		}))
 	for _, sql := range []string{
 		"INSERT INTO lodestone.magnet_versions SELECT {account:UUID}, {magnet:UUID}, 1, 30, 1",
 		`INSERT INTO lodestone.access_links (id, account_id, lead_magnet_id, submission_id, source, utm_source, version)
@@ -41,7 +42,8 @@ func benchmarkReport(b *testing.B) (r *report.Reporter, account, magnet uuid.UUI
 func BenchmarkFunnel(b *testing.B) {
 	r, account, magnet := benchmarkReport(b)
 	for name, filters := range map[string][]report.Condition{
-		"account": nil, "magnet": {{Dimension: "lead_magnet_id", Values: []any{magnet.String()}}}, "utm": {{Dimension: "utm_source", Values: []any{"newsletter"}}},
+		"account": nil, "magnet": {{Dimension: "lead_magnet_id", Values: []any{magnet.String()}}},
+		"utm": {{Dimension: "utm_source", Values: []any{"newsletter"}}},
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
@@ -55,7 +57,8 @@ func BenchmarkFunnel(b *testing.B) {
 func BenchmarkRetention(b *testing.B) {
 	r, account, magnet := benchmarkReport(b)
 	for b.Loop() {
-		_, err := r.Retention(b.Context(), account, report.RetentionQuestion{LeadMagnetID: magnet, By: report.Day, AsOf: time.Date(2025, 11, 1, 0, 0, 0, 0, time.UTC)})
+		_, err := r.Retention(b.Context(), account, report.RetentionQuestion{LeadMagnetID: magnet, By: report.Day,
+			AsOf: time.Date(2025, 11, 1, 0, 0, 0, 0, time.UTC)})
 		require.NoError(b, err)
 	}
 }

@@ -27,8 +27,10 @@ func unreadBots(plans []plan, params map[string]string) (statements []string) {
 		}
 	}
 	for _, key := range keys {
-		statements = append(statements, fmt.Sprintf("SELECT toUInt8(arrayJoin([%s])) AS question, toUInt8(%d) AS set, toUInt8(1) AS period, toInt64(0) AS slot, toUInt8(0) AS led, "+
-			"CAST([], 'Array(String)') AS texts, CAST([], 'Array(Float64)') AS numbers, bots FROM (%s)", strings.Join(questions[key], ", "), setTotal, first[key]))
+		statements = append(statements,
+			fmt.Sprintf("SELECT toUInt8(arrayJoin([%s])) AS question, toUInt8(%d) AS set, toUInt8(1) AS period, toInt64(0) AS slot, toUInt8(0) AS led, "+
+				"CAST([], 'Array(String)') AS texts, CAST([], 'Array(Float64)') AS numbers, bots FROM (%s)",
+				strings.Join(questions[key], ", "), setTotal, first[key]))
 	}
 	return statements
 }
@@ -40,8 +42,12 @@ func (p *plan) unread() (list []source) {
 		return nil
 	}
 	for _, s := range []source{events, views} {
-		read := slices.ContainsFunc(p.counted, func(part part) bool { return part.source == s || part.source == visits && s == events })
-		lacks := slices.ContainsFunc(slices.Concat(p.Filters, p.Exclude), func(c Condition) bool { return dimensions[c.Dimension].of[s] == "" })
+		read := slices.ContainsFunc(p.counted, func(part part) bool {
+			return part.source == s ||
+				part.source == visits && s == events
+		})
+		lacks := slices.ContainsFunc(slices.Concat(p.Filters, p.Exclude),
+			func(c Condition) bool { return dimensions[c.Dimension].of[s] == "" })
 		if !read && !lacks {
 			list = append(list, s)
 		}

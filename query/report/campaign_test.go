@@ -96,7 +96,8 @@ func newCampaign(t *testing.T, random *rand.Rand) *campaign {
 	c.addVisits(random.IntN(60))
 	c.addLeads(random.IntN(30))
 	for range random.IntN(8) { // by the API
-		c.readers = append(c.readers, reader{form: form{magnet: c.magnets[random.IntN(2)]}, id: querytest.ID(t), made: "api", isDeleted: random.IntN(6) == 0})
+		c.readers = append(c.readers, reader{form: form{magnet: c.magnets[random.IntN(2)]}, id: querytest.ID(t), made: "api",
+			isDeleted: random.IntN(6) == 0})
 	}
 	c.addReads()
 	c.storeReaders()
@@ -164,7 +165,8 @@ func botName(bot bool) string {
 func (c *campaign) addLeads(n int) {
 	var rows, gone [][]any
 	for range n {
-		l := lead{form: c.forms[c.random.IntN(len(c.forms))], id: querytest.ID(c.t), submitted: c.moment(), required: c.random.IntN(2) == 0}
+		l := lead{form: c.forms[c.random.IntN(len(c.forms))], id: querytest.ID(c.t), submitted: c.moment(),
+			required: c.random.IntN(2) == 0}
 		l.source, l.campaign = c.origin()
 		l.isDeleted = l.deleted || c.random.IntN(8) == 0
 		var verifiedAt *time.Time
@@ -175,7 +177,8 @@ func (c *campaign) addLeads(n int) {
 			l.confirmed = l.submitted.Add(time.Duration(c.random.IntN(100_000_000)) * time.Millisecond)
 			verifiedAt = &l.confirmed
 		}
-		rows = append(rows, []any{l.id, c.account, l.magnet, l.form.id, l.required, verifiedAt != nil, l.source, l.campaign, l.submitted, verifiedAt, uint64(1), uint8(0)})
+		rows = append(rows, []any{l.id, c.account, l.magnet, l.form.id, l.required, verifiedAt != nil, l.source, l.campaign,
+			l.submitted, verifiedAt, uint64(1), uint8(0)})
 		if l.isDeleted {
 			gone = append(gone, []any{l.id, c.account, uint64(2), uint8(1)})
 		}
@@ -218,8 +221,10 @@ func (c *campaign) addReads() {
 			e.isLastPage = page > 0 && page == pages
 			r.reads = append(r.reads, e)
 			c.stored = append(c.stored, querytest.StoredEvent{Event: event.Event{
-				AccountID: c.account, LeadMagnetID: r.magnet, GenericLinkID: r.form.id, AccessLinkID: r.id, SessionID: r.id, EventID: querytest.ID(c.t),
-				Type: e.kind, MagnetVersion: uint32(version), Page: uint32(page), Bot: botName(e.bot), CreatedAt: e.at.UnixMilli(), ReceivedAt: e.at.UnixMilli(),
+				AccountID: c.account, LeadMagnetID: r.magnet, GenericLinkID: r.form.id, AccessLinkID: r.id,
+				SessionID: r.id, EventID: querytest.ID(c.t),
+				Type: e.kind, MagnetVersion: uint32(version), Page: uint32(page), Bot: botName(e.bot), CreatedAt: e.at.UnixMilli(),
+				ReceivedAt: e.at.UnixMilli(),
 			}, TopicID: c.account, Offset: int64(len(c.stored))})
 		}
 	}
@@ -228,7 +233,8 @@ func (c *campaign) addReads() {
 func (c *campaign) storeReaders() {
 	var rows, gone [][]any
 	for _, r := range c.readers {
-		rows = append(rows, []any{r.id, c.account, r.magnet, orNone(r.form.id, r.deleted), orNone(r.submission, false), r.made, r.source, r.campaign, uint64(1), uint8(0)})
+		rows = append(rows, []any{r.id, c.account, r.magnet, orNone(r.form.id, r.deleted), orNone(r.submission, false),
+			r.made, r.source, r.campaign, uint64(1), uint8(0)})
 		if r.isDeleted {
 			gone = append(gone, []any{r.id, c.account, uint64(2), uint8(1)})
 		}

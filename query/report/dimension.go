@@ -128,7 +128,8 @@ func (d *dimension) compare(a, b string) int {
 
 // everywhere are the sources of forms, views and events, each with its own column of the same name.
 func everywhere(column string) map[source]string {
-	return map[source]string{events: "r." + column, views: "r." + column, submissions: "r." + column, confirmations: "r." + column}
+	return map[source]string{events: "r." + column, views: "r." + column, submissions: "r." + column,
+		confirmations: "r." + column}
 }
 
 // sourceOf is a dimension that says where a reader or a visitor came from: of events, it is the
@@ -152,10 +153,12 @@ var dimensions = func() map[string]*dimension {
 		{name: "lead_magnet_id", kind: uuidKind, of: everywhere("lead_magnet_id")},
 		{name: "generic_link_id", kind: uuidKind, of: everywhere("generic_link_id"), optional: true},
 		{name: "access_link_id", kind: uuidKind, of: map[source]string{events: "r.access_link_id"}},
-		{name: "email_domain", of: map[source]string{events: "l.email_domain", submissions: "r.email_domain", confirmations: "r.email_domain"}, optional: true, links: true},
+		{name: "email_domain", of: map[source]string{events: "l.email_domain", submissions: "r.email_domain",
+			confirmations: "r.email_domain"}, optional: true, links: true},
 		{name: "page", kind: numberKind, of: map[source]string{events: "r.page"}, optional: true, only: pages},
 		{name: "magnet_version", kind: numberKind, of: map[source]string{events: "r.magnet_version"}},
-		sourceOf("referrer_host"), sourceOf("utm_source"), sourceOf("utm_medium"), sourceOf("utm_campaign"), sourceOf("utm_content"), sourceOf("utm_term"),
+		sourceOf("referrer_host"), sourceOf("utm_source"), sourceOf("utm_medium"), sourceOf("utm_campaign"),
+		sourceOf("utm_content"), sourceOf("utm_term"),
 		{name: "device", of: map[source]string{events: "r.device", views: "r.device"}},
 		visitorsOf("browser"), visitorsOf("os"), visitorsOf("country"), visitorsOf("language"),
 		{name: "event_type", of: map[source]string{events: "toString(r.event_type)"}, only: []string{"events"}},

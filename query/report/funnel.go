@@ -41,7 +41,8 @@ type FunnelQuestion struct {
 
 // FunnelFilters lists the dimensions that funnels can be filtered by.
 func FunnelFilters() []string {
-	return []string{"lead_magnet_id", "generic_link_id", "utm_source", "utm_medium", "utm_campaign", "utm_content", "utm_term"}
+	return []string{"lead_magnet_id", "generic_link_id", "utm_source", "utm_medium",
+		"utm_campaign", "utm_content", "utm_term"}
 }
 
 // Funnel tells how many got how far, of people.
@@ -142,7 +143,8 @@ func (q FunnelQuestion) statement() scope.Statement {
 			joins = linksJoin
 		}
 	}
-	sql := strings.NewReplacer("VIEW_FILTERS", view.String(), "LEAD_FILTERS", lead.String(), "EVENT_FILTERS", event.String(), "EVENT_JOINS", joins,
+	sql := strings.NewReplacer("VIEW_FILTERS", view.String(), "LEAD_FILTERS", lead.String(), "EVENT_FILTERS",
+		event.String(), "EVENT_JOINS", joins,
 		"MAGNET", magnet.String()).Replace(funnelSQL)
 	return scope.Statement{Name: "funnel", SQL: sql, Params: params, Threads: 2, OneSnapshot: true}
 }

@@ -41,7 +41,8 @@ func (a funnelAsk) within(at time.Time) bool {
 
 // has reports whether something of a form and an origin passes the filters.
 func (a funnelAsk) has(magnet, form uuid.UUID, source, campaign string) bool {
-	values := map[string]string{"lead_magnet_id": magnet.String(), "generic_link_id": form.String(), "utm_source": source, "utm_campaign": campaign}
+	values := map[string]string{"lead_magnet_id": magnet.String(), "generic_link_id": form.String(),
+		"utm_source": source, "utm_campaign": campaign}
 	for name, value := range a.filters {
 		if values[name] != value {
 			return false
@@ -61,7 +62,8 @@ func (c *campaign) funnelAsk() funnelAsk {
 	}
 	form := c.forms[c.random.IntN(len(c.forms))]
 	for name, value := range map[string]string{
-		"lead_magnet_id": form.magnet.String(), "generic_link_id": form.id.String(), "utm_source": c.pick("newsletter", `it's \ "odd"`), "utm_campaign": "spring", "utm_term": "none",
+		"lead_magnet_id": form.magnet.String(), "generic_link_id": form.id.String(),
+		"utm_source": c.pick("newsletter", `it's \ "odd"`), "utm_campaign": "spring", "utm_term": "none",
 	} {
 		if c.random.IntN(5) == 0 {
 			a.filters[name] = value
@@ -185,7 +187,8 @@ func (c *campaign) funnel(a funnelAsk) report.Funnel {
 		return new(float64(form[step]) / float64(form[of]))
 	}
 	before := map[string]string{
-		report.StepSubmission: report.StepLinkView, report.StepVerified: report.StepSubmission, report.StepOpened: report.StepVerified,
+		report.StepSubmission: report.StepLinkView, report.StepVerified: report.StepSubmission,
+		report.StepOpened:   report.StepVerified,
 		report.StepFinished: report.StepOpened, report.StepDownloaded: report.StepOpened,
 	}
 	for _, name := range report.Steps() {
@@ -225,7 +228,8 @@ func TestFunnelAgainstTheReference(t *testing.T) {
 				to = a.to
 			}
 			answers, err := reporter.Answer(t.Context(), c.account, []report.Question{{
-				Metrics: []string{"link_views", "submissions", "open_rate", "readers"}, From: from.Format(time.RFC3339), To: to.Format(time.RFC3339), Filters: a.question().Filters,
+				Metrics: []string{"link_views", "submissions", "open_rate", "readers"}, From: from.Format(time.RFC3339),
+				To: to.Format(time.RFC3339), Filters: a.question().Filters,
 			}}, []string{""})
 			require.NoError(t, err)
 			totals := answers[0].Totals.Now

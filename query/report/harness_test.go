@@ -26,7 +26,8 @@ type story struct {
 
 func newStory(t *testing.T) *story {
 	t.Helper()
-	return &story{t: t, account: querytest.ID(t), magnet: querytest.ID(t), topic: querytest.ID(t), persons: map[uuid.UUID]uuid.UUID{}}
+	return &story{t: t, account: querytest.ID(t), magnet: querytest.ID(t), topic: querytest.ID(t),
+		persons: map[uuid.UUID]uuid.UUID{}}
 }
 
 // person says that access links are of one person.
@@ -56,8 +57,9 @@ func (s *story) view(link uuid.UUID, version, page, minute int, duration time.Du
 	s.events = append(s.events, querytest.StoredEvent{
 		Event: event.Event{
 			AccountID: s.account, LeadMagnetID: s.magnet, AccessLinkID: link, SessionID: link, EventID: querytest.ID(s.t),
-			Type: event.PageViewed, MagnetVersion: uint32(version), Page: uint32(page), DurationMS: uint32(duration.Milliseconds()),
-			Bot: bot, CreatedAt: at, ReceivedAt: at,
+			Type: event.PageViewed, MagnetVersion: uint32(version), Page: uint32(page),
+			DurationMS: uint32(duration.Milliseconds()),
+			Bot:        bot, CreatedAt: at, ReceivedAt: at,
 		},
 		TopicID: s.topic, Offset: int64(len(s.events)),
 	})
@@ -71,5 +73,6 @@ func (s *story) store() {
 // count says how many pages a version has.
 func (s *story) count(version, pages int) {
 	s.t.Helper()
-	require.NoError(s.t, querytest.Conn(s.t).Exec(s.t.Context(), "INSERT INTO lodestone.magnet_versions VALUES (?, ?, ?, ?, 1)", s.account, s.magnet, version, pages))
+	require.NoError(s.t, querytest.Conn(s.t).Exec(s.t.Context(),
+		"INSERT INTO lodestone.magnet_versions VALUES (?, ?, ?, ?, 1)", s.account, s.magnet, version, pages))
 }

@@ -44,7 +44,8 @@ func (c calendar) start(t time.Time, unit Interval) time.Time {
 	year, month, day := local.Date()
 	switch unit {
 	case Hour:
-		hour := t.Add(-time.Duration(local.Minute())*time.Minute - time.Duration(local.Second())*time.Second - time.Duration(local.Nanosecond()))
+		hour := t.Add(-time.Duration(local.Minute())*time.Minute - time.Duration(
+			local.Second())*time.Second - time.Duration(local.Nanosecond()))
 		if change, ok := timezone.NextChange(c.zone, hour, t); ok {
 			return change
 		}

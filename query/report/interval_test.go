@@ -39,7 +39,8 @@ func TestIntervalsAtNewYear(t *testing.T) {
 				{Week, date(year, 12, 17), date(year+1, 1, 9), 3 * time.Hour},
 				{Month, date(year, 11, 30), date(year+1, 2, 2), 12 * time.Hour},
 			} {
-				q := Question{Metrics: []string{"readers"}, From: c.from.Format(time.DateOnly), To: c.to.Format(time.DateOnly), Interval: c.unit, Timezone: f.Name, Compare: true}
+				q := Question{Metrics: []string{"readers"}, From: c.from.Format(time.DateOnly), To: c.to.Format(time.DateOnly),
+					Interval: c.unit, Timezone: f.Name, Compare: true}
 				p, wrong := compile(q, "", date(year+1, 6, 1))
 				require.Empty(t, wrong, "%s %d %s", f.Name, year, c.unit)
 				got := unix(p.starts)
@@ -61,18 +62,25 @@ func TestIntervalsWhereClocksAreSet(t *testing.T) {
 		want           int
 		among          []string
 	}{
-		{"America/New_York", "2026-11-01", "2026-11-04", Day, 3, []string{"2026-11-01T00:00:00-04:00", "2026-11-02T00:00:00-05:00"}},
-		{"Europe/London", "2026-10-25", "2026-10-26", Hour, 25, []string{"2026-10-25T01:00:00+01:00", "2026-10-25T01:00:00Z"}},
+		{"America/New_York", "2026-11-01", "2026-11-04", Day, 3, []string{"2026-11-01T00:00:00-04:00",
+			"2026-11-02T00:00:00-05:00"}},
+		{"Europe/London", "2026-10-25", "2026-10-26", Hour, 25,
+			[]string{"2026-10-25T01:00:00+01:00", "2026-10-25T01:00:00Z"}},
 		{"Europe/Paris", "2027-03-28", "2027-03-29", Hour, 23, []string{"2027-03-28T03:00:00+02:00"}},
-		{"Australia/Lord_Howe", "2027-04-04", "2027-04-05", Hour, 25, []string{"2027-04-04T01:30:00+10:30", "2027-04-04T02:00:00+10:30"}},
+		{"Australia/Lord_Howe", "2027-04-04", "2027-04-05", Hour, 25, []string{"2027-04-04T01:30:00+10:30",
+			"2027-04-04T02:00:00+10:30"}},
 		{"Atlantic/Azores", "2027-03-27", "2027-03-30", Day, 3, []string{"2027-03-28T01:00:00Z", "2027-03-29T00:00:00Z"}},
-		{"America/St_Johns", "2026-12-31", "2027-01-01", Hour, 24, []string{"2026-12-31T20:00:00-03:30", "2026-12-31T21:00:00-03:30"}},
-		{"Australia/Adelaide", "2027-01-01", "2027-01-02", Hour, 24, []string{"2027-01-01T10:00:00+10:30", "2027-01-01T11:00:00+10:30"}},
+		{"America/St_Johns", "2026-12-31", "2027-01-01", Hour, 24, []string{"2026-12-31T20:00:00-03:30",
+			"2026-12-31T21:00:00-03:30"}},
+		{"Australia/Adelaide", "2027-01-01", "2027-01-02", Hour, 24, []string{"2027-01-01T10:00:00+10:30",
+			"2027-01-01T11:00:00+10:30"}},
 		{"Europe/Berlin", "2028-12-31", "2029-01-01", Hour, 24, []string{"2028-12-31T23:00:00+01:00"}},
 		{"Asia/Calcutta", "2026-11-28", "2026-11-29", Hour, 24, []string{"2026-11-28T00:00:00+05:30"}},
-		{"America/St_Johns", "2010-11-07T02:45:00Z", "2010-11-08T00:00:00Z", Day, 1, []string{"2010-11-07T00:00:00-02:30"}}, // 23:15, for the second time
+		// 23:15, for the second time
+		{"America/St_Johns", "2010-11-07T02:45:00Z", "2010-11-08T00:00:00Z", Day, 1, []string{"2010-11-07T00:00:00-02:30"}},
 	} {
-		p, wrong := compile(Question{Metrics: []string{"readers"}, From: c.from, To: c.to, Interval: c.unit, Timezone: c.zone, Compare: true}, "", date(2030, 1, 1))
+		p, wrong := compile(Question{Metrics: []string{"readers"}, From: c.from, To: c.to, Interval: c.unit, Timezone: c.zone,
+			Compare: true}, "", date(2030, 1, 1))
 		require.Empty(t, wrong)
 		var got []string
 		for _, at := range p.starts {
@@ -131,7 +139,8 @@ func turns(zone *time.Location, s span, unit Interval, step time.Duration) []int
 			continue
 		}
 		first := at.Unix() + 1
-		if i := sort.Search(n, func(i int) bool { return shown(zone, time.Unix(first+int64(i), 0), unit) != last }); i < n || end.Before(s.to) {
+		if i := sort.Search(n, func(i int) bool { return shown(zone, time.Unix(first+int64(i), 0), unit) != last }); i < n ||
+			end.Before(s.to) {
 			list = append(list, first+int64(i))
 		}
 	}

@@ -46,7 +46,8 @@ func (w *writer) leading(values []string) string {
 	}
 	keys := strings.Join(values, ", ")
 	cheap := w.deciding()
-	sums := fmt.Sprintf("SELECT %s, [%s] AS parts FROM (%s) GROUP BY %s", keys, strings.Join(w.expressions(cheap), ", "), w.rows(cheap), keys)
+	sums := fmt.Sprintf("SELECT %s, [%s] AS parts FROM (%s) GROUP BY %s", keys,
+		strings.Join(w.expressions(cheap), ", "), w.rows(cheap), keys)
 	if nested := w.nested(); len(nested) > 0 {
 		sums += " UNION ALL " + w.attentive(w.rows(nested), values, keys)
 	}
@@ -87,11 +88,13 @@ func (w *writer) deciding() []part {
 // impliedBy maps a part to another one that is non-zero wherever the part is.
 var impliedBy = map[string]string{
 	"finished": "readers", "downloaders": "readers", "opened": "submissions",
-	"people_finished": "people", "people_downloaded": "people", "people_without_form": "people", "confirmations": "verified",
+	"people_finished": "people", "people_downloaded": "people", "people_without_form": "people",
+	"confirmations": "verified",
 }
 
 // existenceOf replaces aggregates where only zero or non-zero matters.
-var existenceOf = strings.NewReplacer("uniqExactIf(", "uniqUpToIf(1)(", "quantileExactInclusiveIf(0.5)(", "maxIf(", "quantileExactInclusiveIf(0.9)(", "maxIf(")
+var existenceOf = strings.NewReplacer("uniqExactIf(", "uniqUpToIf(1)(", "quantileExactInclusiveIf(0.5)(", "maxIf(",
+	"quantileExactInclusiveIf(0.9)(", "maxIf(")
 
 // bounded is how many values some dimensions have at most.
 var bounded = map[string]int{"device": len(Devices()), "bot": 2, "weekday": 7, "hour_of_day": 24}
@@ -111,7 +114,8 @@ func (p *plan) allLead() bool {
 
 // few are dimensions that hardly ever have more values than a question has place for.
 var few = map[string]bool{
-	"lead_magnet_id": true, "generic_link_id": true, "magnet_version": true, "utm_source": true, "utm_medium": true, "browser": true, "os": true, "country": true,
+	"lead_magnet_id": true, "generic_link_id": true, "magnet_version": true, "utm_source": true, "utm_medium": true,
+	"browser": true, "os": true, "country": true,
 	"language": true, "event_type": true,
 }
 

@@ -15,7 +15,8 @@ func TestTooManyRowsAreNotCollected(t *testing.T) {
 	t.Parallel()
 	for set, most := range map[int]int{setCell: MaxRows, setRow: MaxRows / 20} {
 		p, wrong := compile(Question{
-			Metrics: []string{"readers"}, From: "2026-03-01", To: "2026-03-21", Interval: Day, Dimensions: []string{"access_link_id"}, Limit: MaxLimit, Compare: true,
+			Metrics: []string{"readers"}, From: "2026-03-01", To: "2026-03-21", Interval: Day,
+			Dimensions: []string{"access_link_id"}, Limit: MaxLimit, Compare: true,
 		}, "", time.Now())
 		require.Empty(t, wrong)
 		c := collector{plan: &p, path: "queries[3].", cells: map[cellKey]*cell{}}
@@ -42,7 +43,8 @@ func TestQuestionOfTooManyRows(t *testing.T) {
 	account := querytest.ID(t)
 	querytest.Fill(t, querytest.Conn(t), account, 997, 50_000)
 	r := New(querytest.Scoped(t))
-	q := Question{Metrics: []string{"events"}, From: "2025-10-01", To: "2025-10-21", Interval: Day, Dimensions: []string{"access_link_id"}, Limit: MaxLimit}
+	q := Question{Metrics: []string{"events"}, From: "2025-10-01", To: "2025-10-21", Interval: Day,
+		Dimensions: []string{"access_link_id"}, Limit: MaxLimit}
 	answers, err := r.Answer(t.Context(), account, []Question{q}, []string{""})
 	require.NoError(t, err)
 	require.Len(t, answers[0].Rows, 20*997)

@@ -44,7 +44,8 @@ var columns = func() map[string]column {
 		{name: "c_completed", source: events, sql: "r.event_type = 'download_completed'", zero: "toUInt8(0)"},
 		{name: "c_link", source: events, sql: "r.access_link_id", zero: noUUID},
 		// An access link that was deleted has no person any more: it stands for one.
-		{name: "c_person", source: events, sql: "if(l.person_id = " + noUUID + ", r.access_link_id, l.person_id)", zero: noUUID, links: true},
+		{name: "c_person", source: events, sql: "if(l.person_id = " + noUUID + ", r.access_link_id, l.person_id)",
+			zero: noUUID, links: true},
 		// A session is one of its access link; an event without one is a session by itself.
 		{name: "c_api", source: events, sql: "l.of_api", zero: "false", links: true},
 		{name: "c_session", source: events, sql: "lodestoneSession(r.session_id, r.event_id)", zero: noUUID},
@@ -106,20 +107,28 @@ var parts = func() map[string]part {
 		{name: "confirmations", source: confirmations, columns: []string{"c_verified"}, sql: "countIf(IF AND c_verified)"},
 		{name: "events", source: events, sql: "countIf(IF)"},
 		{name: "page_views", source: events, columns: []string{"c_viewed"}, sql: "countIf(" + viewed + ")"},
-		{name: "reading_ms", source: events, columns: []string{"c_viewed", "c_ms"}, sql: "sumIf(toUInt64(c_ms), " + viewed + ")"},
-		{name: "readers", source: events, columns: []string{"c_viewed", "c_link"}, sql: "uniqExactIf(c_link, " + viewed + ")"},
-		{name: "people", source: events, columns: []string{"c_viewed", "c_person"}, sql: "uniqExactIf(c_person, " + viewed + ")"},
-		{name: "people_finished", source: events, columns: []string{"c_viewed", "c_person", "c_version", "c_page", "c_pages"}, sql: "uniqExactIf(c_person, " + finished + ")"},
-		{name: "people_downloaded", source: events, columns: []string{"c_viewed", "c_completed", "c_person"}, sql: bothOf("c_person")},
+		{name: "reading_ms", source: events, columns: []string{"c_viewed", "c_ms"},
+			sql: "sumIf(toUInt64(c_ms), " + viewed + ")"},
+		{name: "readers", source: events, columns: []string{"c_viewed", "c_link"},
+			sql: "uniqExactIf(c_link, " + viewed + ")"},
+		{name: "people", source: events, columns: []string{"c_viewed", "c_person"},
+			sql: "uniqExactIf(c_person, " + viewed + ")"},
+		{name: "people_finished", source: events, columns: []string{"c_viewed", "c_person", "c_version", "c_page", "c_pages"},
+			sql: "uniqExactIf(c_person, " + finished + ")"},
+		{name: "people_downloaded", source: events, columns: []string{"c_viewed", "c_completed",
+			"c_person"}, sql: bothOf("c_person")},
 		// All people less those who have a link that the API did not make.
 		{name: "people_without_form", source: events, columns: []string{"c_viewed", "c_api", "c_person"},
 			sql: "uniqExactIf(c_person, " + viewed + ") - uniqExactIf(c_person, " + viewed + " AND NOT c_api)"},
-		{name: "sessions", source: events, columns: []string{"c_viewed", "c_link", "c_session"}, sql: "uniqExactIf((c_link, c_session), " + viewed + ")"},
+		{name: "sessions", source: events, columns: []string{"c_viewed", "c_link", "c_session"},
+			sql: "uniqExactIf((c_link, c_session), " + viewed + ")"},
 		{name: "downloads_started", source: events, columns: []string{"c_started"}, sql: "countIf(IF AND c_started)"},
 		{name: "downloads", source: events, columns: []string{"c_completed"}, sql: "countIf(IF AND c_completed)"},
 		{name: "downloaders", source: events, columns: []string{"c_viewed", "c_completed", "c_link"}, sql: bothOf("c_link")},
-		{name: "finished", source: events, columns: []string{"c_viewed", "c_link", "c_version", "c_page", "c_pages"}, sql: "uniqExactIf(c_link, " + finished + ")"},
-		{name: "attentive", source: events, columns: []string{"c_viewed", "c_link", "c_magnet", "c_version", "c_page", "c_pages", "c_ms"}, sql: "0", nested: true},
+		{name: "finished", source: events, columns: []string{"c_viewed", "c_link", "c_version", "c_page", "c_pages"},
+			sql: "uniqExactIf(c_link, " + finished + ")"},
+		{name: "attentive", source: events, columns: []string{"c_viewed", "c_link", "c_magnet", "c_version", "c_page",
+			"c_pages", "c_ms"}, sql: "0", nested: true},
 		{name: "median_page_ms", source: events, columns: []string{"c_viewed", "c_ms"}, sql: quantileOf("0.5")},
 		{name: "p90_page_ms", source: events, columns: []string{"c_viewed", "c_ms"}, sql: quantileOf("0.9")},
 	} {
@@ -131,7 +140,8 @@ var parts = func() map[string]part {
 // bothOf counts who both read and downloaded: those who did the one and those who did the other,
 // less those who did either.
 func bothOf(who string) string {
-	return "uniqExactIf(" + who + ", " + viewed + ") + uniqExactIf(" + who + ", IF AND c_completed) - uniqExactIf(" + who + ", IF AND (c_viewed OR c_completed))"
+	return "uniqExactIf(" + who + ", " + viewed + ") + uniqExactIf(" + who + ", IF AND c_completed) - uniqExactIf(" + who +
+		", IF AND (c_viewed OR c_completed))"
 }
 
 // quantileOf is of the visible times of page views that have one; to a thousandth of a millisecond,
@@ -153,8 +163,10 @@ func (m metric) isRate() bool { return len(m.parts) == 2 }
 var metrics = func() map[string]metric {
 	byName := map[string]metric{}
 	for _, name := range []string{
-		"link_views", "visitors", "submissions", "verified", "confirmations", "readers", "people", "people_finished", "people_downloaded",
-		"people_without_form", "sessions", "events", "page_views", "reading_ms", "downloads_started", "downloads", "finished", "attentive",
+		"link_views", "visitors", "submissions", "verified", "confirmations", "readers", "people",
+		"people_finished", "people_downloaded",
+		"people_without_form", "sessions", "events", "page_views", "reading_ms", "downloads_started",
+		"downloads", "finished", "attentive",
 	} {
 		byName[name] = metric{name, []string{name}, false}
 	}

@@ -24,7 +24,8 @@ func TestASessionOverMidnight(t *testing.T) {
 	s.store()
 	answer := func(by report.Interval) (rows [][]float64, totals []float64) {
 		answers, err := report.New(querytest.Scoped(t)).Answer(t.Context(), s.account, []report.Question{
-			{Metrics: []string{"sessions", "readers", "people", "page_views"}, From: "2026-03-01", To: "2026-03-03", Interval: by, Timezone: "UTC"},
+			{Metrics: []string{"sessions", "readers", "people", "page_views"}, From: "2026-03-01", To: "2026-03-03",
+				Interval: by, Timezone: "UTC"},
 		}, []string{"question"})
 		require.NoError(t, err)
 		numbers := func(of report.Numbers) (out []float64) {

@@ -66,7 +66,8 @@ func (r *Reporter) Pages(ctx context.Context, account uuid.UUID, q PagesQuestion
 		visitTime = quarterOf
 	}
 	sql := strings.ReplaceAll(pagesSQL, "VISIT_TIME", visitTime)
-	err := r.ch.Query(ctx, account, scope.Statement{Name: "pages of a lead magnet", SQL: sql, Params: params, Threads: 2, OneSnapshot: true}, func(row scope.Row) error {
+	err := r.ch.Query(ctx, account, scope.Statement{Name: "pages of a lead magnet", SQL: sql, Params: params, Threads: 2,
+		OneSnapshot: true}, func(row scope.Row) error {
 		var number, version uint32
 		var known bool
 		var views, readers, stopped, people, reread uint64
@@ -81,7 +82,8 @@ func (r *Reporter) Pages(ctx context.Context, account uuid.UUID, q PagesQuestion
 			}
 			return nil
 		}
-		page := Page{Number: int(number), Views: int64(views), Readers: int64(readers), Stopped: int64(stopped), PeopleStopped: int64(people), Reread: int64(reread)}
+		page := Page{Number: int(number), Views: int64(views), Readers: int64(readers), Stopped: int64(stopped),
+			PeopleStopped: int64(people), Reread: int64(reread)}
 		if len(times) == 2 {
 			page.Median, page.P90 = &times[0], &times[1]
 		}

@@ -35,9 +35,11 @@ func TestPages(t *testing.T) {
 	got, err := r.Pages(t.Context(), s.account, report.PagesQuestion{LeadMagnetID: s.magnet})
 	require.NoError(t, err)
 	require.Equal(t, report.Pages{Version: new(2), ExcludedBots: 1, Pages: []report.Page{
-		{Number: 1, Reached: 2, Stopped: 1, PeopleReached: 2, PeopleStopped: 1, Views: 3, Readers: 2, Reread: 1, Median: new(3000.0), P90: new(3800.0)},
+		{Number: 1, Reached: 2, Stopped: 1, PeopleReached: 2, PeopleStopped: 1, Views: 3, Readers: 2, Reread: 1,
+			Median: new(3000.0), P90: new(3800.0)},
 		{Number: 2, Reached: 1, PeopleReached: 1},
-		{Number: 3, Reached: 1, Stopped: 1, PeopleReached: 1, PeopleStopped: 1, Views: 1, Readers: 1, Median: new(600000.0), P90: new(600000.0)},
+		{Number: 3, Reached: 1, Stopped: 1, PeopleReached: 1, PeopleStopped: 1, Views: 1, Readers: 1,
+			Median: new(600000.0), P90: new(600000.0)},
 	}}, got)
 
 	got, err = r.Pages(t.Context(), s.account, report.PagesQuestion{LeadMagnetID: s.magnet, Version: new(3)})
@@ -139,7 +141,8 @@ func TestPagesAgainstAModel(t *testing.T) {
 		}
 		s.store()
 		from := start.Add(time.Duration(random.IntN(60)) * time.Minute)
-		got, err := report.New(querytest.Scoped(t)).Pages(t.Context(), s.account, report.PagesQuestion{LeadMagnetID: s.magnet, Version: new(1), From: &from})
+		got, err := report.New(querytest.Scoped(t)).Pages(t.Context(), s.account, report.PagesQuestion{LeadMagnetID: s.magnet,
+			Version: new(1), From: &from})
 		require.NoError(t, err)
 		require.Equal(t, s.pages(from), got, "seed %d", seed)
 	}
@@ -148,7 +151,8 @@ func TestPagesAgainstAModel(t *testing.T) {
 // pages is the report of version 1, made slowly.
 func (s *story) pages(from time.Time) report.Pages {
 	want := report.Pages{Version: new(1), Pages: []report.Page{}}
-	views, times, furthest, people := map[uint32]map[uuid.UUID]int{}, map[uint32][]float64{}, map[uuid.UUID]uint32{}, map[uuid.UUID]uint32{}
+	views, times, furthest, people := map[uint32]map[uuid.UUID]int{}, map[uint32][]float64{},
+		map[uuid.UUID]uint32{}, map[uuid.UUID]uint32{}
 	last := uint32(0)
 	for _, e := range s.events {
 		switch {

@@ -23,10 +23,12 @@ func TestRowsRead(t *testing.T) {
 		require.Empty(t, wrong)
 		return querytest.RowsRead(t, ch, account, statement([]plan{p}))
 	}
-	q := Question{Metrics: []string{"readers", "sessions", "page_views", "reading_ms"}, From: "2025-10-01", To: "2025-10-05", Interval: Hour, Timezone: "Asia/Kathmandu"}
+	q := Question{Metrics: []string{"readers", "sessions", "page_views", "reading_ms"}, From: "2025-10-01",
+		To: "2025-10-05", Interval: Hour, Timezone: "Asia/Kathmandu"}
 	require.Less(t, read(q), uint64(events/2), "an hour of this zone begins at a quarter")
 	q.Dimensions, q.Limit = []string{"lead_magnet_id"}, 1
-	require.Less(t, read(q), uint64(events/2), "values that lead are not looked for where there are hardly more than there is place for")
+	require.Less(t, read(q), uint64(events/2),
+		"values that lead are not looked for where there are hardly more than there is place for")
 	q.From = "2025-10-01T00:00:01Z"
 	require.GreaterOrEqual(t, read(q), uint64(events), "a second is within a quarter")
 }
@@ -37,7 +39,8 @@ func TestBotsAreCountedOnce(t *testing.T) {
 	t.Parallel()
 	var plans []plan
 	for range 3 {
-		p, wrong := compile(Question{Metrics: []string{"link_views"}, From: "2026-03-01", To: "2026-03-02", Timezone: "Europe/Berlin"}, "", time.Now())
+		p, wrong := compile(Question{Metrics: []string{"link_views"}, From: "2026-03-01", To: "2026-03-02",
+			Timezone: "Europe/Berlin"}, "", time.Now())
 		require.Empty(t, wrong)
 		plans = append(plans, p)
 	}

@@ -239,7 +239,8 @@ func (p *plan) setOrder(add adder) {
 	}
 	p.order, p.descending = metrics[name], descending
 	if p.OrderBy != "" && !slices.Contains(p.Metrics, name) {
-		add("order_by", "must be one of the metrics of the question, with - before it for the highest first: %s", list(p.Metrics))
+		add("order_by", "must be one of the metrics of the question, with - before it for the highest first: %s",
+			list(p.Metrics))
 	}
 }
 

@@ -77,7 +77,8 @@ func (r *Reporter) Retention(ctx context.Context, account uuid.UUID, q Retention
 	case len(starts) == 0:
 		return answer, nil
 	case len(starts) > MaxIntervals:
-		return Retention{}, &TooLargeError{"from", fmt.Sprintf("leads to more than %d intervals: ask for later readers, or for longer intervals", MaxIntervals)}
+		return Retention{}, &TooLargeError{"from",
+			fmt.Sprintf("leads to more than %d intervals: ask for later readers, or for longer intervals", MaxIntervals)}
 	}
 	ends := append(slices.Clone(starts[1:]), c.next(starts[len(starts)-1], q.By))
 	counted, err := r.returns(ctx, account, q.LeadMagnetID, first, asked, starts, ends[len(ends)-1])
@@ -91,15 +92,18 @@ func (r *Reporter) Retention(ctx context.Context, account uuid.UUID, q Retention
 			continue
 		}
 		cohort := Cohort{
-			Start: start, Partial: start.Before(asked.from) || ends[i].After(asked.to) || ends[i].After(q.AsOf), Readers: size, Returns: []Return{},
+			Start: start, Partial: start.Before(asked.from) || ends[i].After(asked.to) || ends[i].After(q.AsOf),
+			Readers: size, Returns: []Return{},
 		}
 		for j := i + 1; j < len(starts); j++ {
 			cohort.Returns = append(cohort.Returns, Return{
-				After: j - i, Start: starts[j], Partial: ends[j].After(q.AsOf), Readers: counted[cohortKey{start.UnixMilli(), starts[j].UnixMilli()}],
+				After: j - i, Start: starts[j], Partial: ends[j].After(q.AsOf),
+				Readers: counted[cohortKey{start.UnixMilli(), starts[j].UnixMilli()}],
 			})
 		}
 		if numbers += len(cohort.Returns); numbers > MaxRows {
-			return Retention{}, &TooLargeError{"from", fmt.Sprintf("leads to more than %d numbers: ask for later readers, or for longer intervals", MaxRows)}
+			return Retention{}, &TooLargeError{"from",
+				fmt.Sprintf("leads to more than %d numbers: ask for later readers, or for longer intervals", MaxRows)}
 		}
 		answer.Cohorts = append(answer.Cohorts, cohort)
 	}
@@ -131,7 +135,8 @@ func (q RetentionQuestion) compile() (c calendar, asked span, err error) {
 
 // firstRead returns when a person first read a lead magnet, zero if no one did, and how many pages
 // bots viewed in a time.
-func (r *Reporter) firstRead(ctx context.Context, account, magnet uuid.UUID, asked span) (first time.Time, bots int64, err error) {
+func (r *Reporter) firstRead(ctx context.Context, account, magnet uuid.UUID,
+	asked span) (first time.Time, bots int64, err error) {
 	statement := scope.Statement{Name: "first read", SQL: firstReadSQL, Params: map[string]string{
 		"lead_magnet": magnet.String(), "from": milli(asked.from), "to": milli(asked.to),
 	}}
@@ -156,14 +161,16 @@ type cohortKey struct{ cohort, slot int64 }
 
 // returns counts the readers. What is stored since first was read, and is older, is left out: no
 // interval has it.
-func (r *Reporter) returns(ctx context.Context, account, magnet uuid.UUID, first time.Time, asked span, starts []time.Time, end time.Time) (map[cohortKey]int64, error) {
+func (r *Reporter) returns(ctx context.Context, account, magnet uuid.UUID, first time.Time, asked span,
+	starts []time.Time, end time.Time) (map[cohortKey]int64, error) {
 	list := make([]int64, len(starts))
 	for i, start := range starts {
 		list[i] = start.UnixMilli()
 	}
 	counted := map[cohortKey]int64{}
 	statement := scope.Statement{Name: "retention", SQL: retentionSQL, Threads: 2, Params: map[string]string{
-		"lead_magnet": magnet.String(), "first": milli(first), "from": milli(asked.from), "to": milli(asked.to), "end": milli(end), "starts": clickhouse.Numbers(list),
+		"lead_magnet": magnet.String(), "first": milli(first), "from": milli(asked.from), "to": milli(asked.to),
+		"end": milli(end), "starts": clickhouse.Numbers(list),
 	}}
 	err := r.ch.Query(ctx, account, statement, func(row scope.Row) error {
 		var key cohortKey

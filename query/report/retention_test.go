@@ -17,7 +17,8 @@ import (
 )
 
 // retentionOf is the report as text, made slowly: intervals are found minute by minute.
-func retentionOf(s *story, magnet uuid.UUID, zone *time.Location, by report.Interval, from, to, asOf time.Time) (rows []string, bots int64) {
+func retentionOf(s *story, magnet uuid.UUID, zone *time.Location, by report.Interval, from, to,
+	asOf time.Time) (rows []string, bots int64) {
 	within := func(at time.Time) bool {
 		return (from.IsZero() || !at.Before(from)) && (to.IsZero() || at.Before(to))
 	}
@@ -114,7 +115,8 @@ func retentionOf(s *story, magnet uuid.UUID, zone *time.Location, by report.Inte
 func TestRetentionAgainstTheReference(t *testing.T) {
 	t.Parallel()
 	places := []struct{ zone, from string }{
-		{"UTC", "2024-02-20"}, {"Europe/Berlin", "2026-03-20"}, {"Europe/Berlin", "2026-10-15"}, {"Australia/Lord_Howe", "2026-03-25"},
+		{"UTC", "2024-02-20"}, {"Europe/Berlin", "2026-03-20"}, {"Europe/Berlin", "2026-10-15"},
+		{"Australia/Lord_Howe", "2026-03-25"},
 		{"America/Havana", "2026-03-01"}, {"Asia/Kolkata", "2026-06-01"}, {"Asia/Beirut", "2026-03-20"},
 	}
 	reporter := report.New(querytest.Scoped(t))
@@ -127,7 +129,8 @@ func TestRetentionAgainstTheReference(t *testing.T) {
 			begin, err := time.ParseInLocation(time.DateOnly, place.from, time.UTC)
 			require.NoError(t, err)
 			s, other := newStory(t), newStory(t)
-			links := []uuid.UUID{querytest.ID(t), querytest.ID(t), querytest.ID(t), querytest.ID(t), querytest.ID(t), querytest.ID(t)}
+			links := []uuid.UUID{querytest.ID(t), querytest.ID(t), querytest.ID(t), querytest.ID(t),
+				querytest.ID(t), querytest.ID(t)}
 			magnet, anotherMagnet := s.magnet, querytest.ID(t)
 			other.magnet = magnet
 			s.person(links[0], links[1], links[2])
@@ -154,7 +157,8 @@ func TestRetentionAgainstTheReference(t *testing.T) {
 			other.store()
 			for range 5 {
 				by := []report.Interval{report.Day, report.Week, report.Month}[random.IntN(3)]
-				q := report.RetentionQuestion{LeadMagnetID: magnet, By: by, Timezone: place.zone, AsOf: begin.Add(time.Duration(20*24+random.IntN(40*24)) * time.Hour)}
+				q := report.RetentionQuestion{LeadMagnetID: magnet, By: by, Timezone: place.zone,
+					AsOf: begin.Add(time.Duration(20*24+random.IntN(40*24)) * time.Hour)}
 				var from, to time.Time
 				if random.IntN(2) == 0 {
 					year, month, day := begin.AddDate(0, 0, random.IntN(20)).Date()
@@ -179,7 +183,8 @@ func shownRetention(r report.Retention) (rows []string) {
 	for _, c := range r.Cohorts {
 		returned := []string{}
 		for _, back := range c.Returns {
-			returned = append(returned, fmt.Sprintf("%d %s %t: %d", back.After, back.Start.Format(time.RFC3339), back.Partial, back.Readers))
+			returned = append(returned, fmt.Sprintf("%d %s %t: %d", back.After, back.Start.Format(time.RFC3339),
+				back.Partial, back.Readers))
 		}
 		rows = append(rows, fmt.Sprintf("%s %t: %d %q", c.Start.Format(time.RFC3339), c.Partial, c.Readers, returned))
 	}
@@ -195,7 +200,8 @@ func TestRetentionOfTooMuch(t *testing.T) {
 	}
 	s.store()
 	ask := func(by report.Interval, from string, days int) (report.Retention, error) {
-		return r.Retention(t.Context(), s.account, report.RetentionQuestion{LeadMagnetID: s.magnet, By: by, From: from, AsOf: start.Add(time.Duration(days) * 24 * time.Hour)})
+		return r.Retention(t.Context(), s.account, report.RetentionQuestion{LeadMagnetID: s.magnet, By: by, From: from,
+			AsOf: start.Add(time.Duration(days) * 24 * time.Hour)})
 	}
 	got, err := ask(report.Day, "", 100)
 	require.NoError(t, err)

@@ -83,7 +83,8 @@ func Describe() Schema {
 	for _, name := range Metrics() {
 		m := metrics[name]
 		s.Metrics = append(s.Metrics, MetricSchema{
-			Name: name, Description: descriptions[name], Kind: m.kind(), IsTime: strings.HasSuffix(name, "_ms"), Nullable: m.nullable, Dimensions: m.dimensions(),
+			Name: name, Description: descriptions[name], Kind: m.kind(), IsTime: strings.HasSuffix(name, "_ms"),
+			Nullable: m.nullable, Dimensions: m.dimensions(),
 		})
 	}
 	for _, name := range Dimensions() {

@@ -23,7 +23,8 @@ func TestSchemaSaysWhatCombines(t *testing.T) {
 	for _, d := range schema.Dimensions {
 		byName[d.Name] = d
 	}
-	require.Equal(t, report.Dimensions(), namesOf(schema.Dimensions, func(d report.DimensionSchema) string { return d.Name }))
+	require.Equal(t, report.Dimensions(),
+		namesOf(schema.Dimensions, func(d report.DimensionSchema) string { return d.Name }))
 	require.Equal(t, report.Metrics(), namesOf(schema.Metrics, func(m report.MetricSchema) string { return m.Name }))
 	for i, d := range schema.Dimensions {
 		var allowed []string
@@ -47,7 +48,8 @@ func TestSchemaSaysWhatCombines(t *testing.T) {
 		_, err := reporter.Answer(t.Context(), account, []report.Question{q}, []string{""})
 		require.NoError(t, err, "%v by %s", q.Metrics, d.Name)
 	}
-	_, err := reporter.Answer(t.Context(), account, []report.Question{{Metrics: []string{"events"}, Dimensions: []string{"bot"}}}, []string{""})
+	_, err := reporter.Answer(t.Context(), account,
+		[]report.Question{{Metrics: []string{"events"}, Dimensions: []string{"bot"}}}, []string{""})
 	require.True(t, problem.Is(err, problem.ValidationError))
 	require.True(t, byName["bot"].NeedsBots)
 }

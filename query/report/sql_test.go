@@ -24,14 +24,20 @@ var inSQL = []struct {
 	metrics, dimensions string
 	sql                 string
 }{
-	{"link_views visitors", "", `SELECT count(), uniqExact(ip_hash) + countIf(ip_hash IS NULL) FROM link_views WHERE account_id = ACCOUNT AND bot = ''`},
-	{"link_views", "utm_source device", `SELECT nullIf(utm_source, ''), device, count() FROM link_views WHERE account_id = ACCOUNT AND bot = '' GROUP BY ALL`},
-	{"link_views", "referrer_host", `SELECT nullIf(referrer_host, ''), count() FROM link_views WHERE account_id = ACCOUNT AND bot = '' GROUP BY ALL`},
-	{"submissions open_rate", "", `SELECT count(), if(count() = 0, NULL, countIf(state = 'viewed') / count()) FROM submissions WHERE account_id = ACCOUNT`},
+	{"link_views visitors", "",
+		`SELECT count(), uniqExact(ip_hash) + countIf(ip_hash IS NULL) FROM link_views WHERE account_id = ACCOUNT AND bot = ''`},
+	{"link_views", "utm_source device",
+		`SELECT nullIf(utm_source, ''), device, count() FROM link_views WHERE account_id = ACCOUNT AND bot = '' GROUP BY ALL`},
+	{"link_views", "referrer_host",
+		`SELECT nullIf(referrer_host, ''), count() FROM link_views WHERE account_id = ACCOUNT AND bot = '' GROUP BY ALL`},
+	{"submissions open_rate", "",
+		`SELECT count(), if(count() = 0, NULL, countIf(state = 'viewed') / count()) FROM submissions WHERE account_id = ACCOUNT`},
 	{"submissions open_rate", "utm_source utm_campaign", `SELECT nullIf(utm_source, ''), nullIf(utm_campaign, ''), count(), countIf(state = 'viewed') / count()
 		FROM submissions WHERE account_id = ACCOUNT GROUP BY ALL`},
-	{"verified", "referrer_host", `SELECT nullIf(referrer_host, ''), count() FROM submissions WHERE account_id = ACCOUNT AND confirmed_at IS NOT NULL GROUP BY ALL`},
-	{"submissions", "email_domain lead_magnet_id", `SELECT email_domain, lead_magnet_id, count() FROM submissions WHERE account_id = ACCOUNT GROUP BY ALL`},
+	{"verified", "referrer_host",
+		`SELECT nullIf(referrer_host, ''), count() FROM submissions WHERE account_id = ACCOUNT AND confirmed_at IS NOT NULL GROUP BY ALL`},
+	{"submissions", "email_domain lead_magnet_id",
+		`SELECT email_domain, lead_magnet_id, count() FROM submissions WHERE account_id = ACCOUNT GROUP BY ALL`},
 	{"readers people sessions page_views reading_ms finished attentive finish_rate", "", `
 		SELECT uniqExact(access_link_id), uniqExact(coalesce(person_id, access_link_id)), sum(sessions) - repeated, sum(page_views), sum(reading_ms),
 			uniqExactIf(access_link_id, finished), uniqExactIf(access_link_id, attentive),
@@ -61,10 +67,12 @@ var inSQL = []struct {
 			FROM events AS e LEFT JOIN access_links AS l ON l.account_id = e.account_id AND l.access_link_id = e.access_link_id
 			WHERE e.account_id = ACCOUNT AND e.bot = '' GROUP BY lead_magnet_id, coalesce(l.person_id, e.access_link_id))
 		GROUP BY lead_magnet_id HAVING n > 0`},
-	{"confirmations", "lead_magnet_id", `SELECT lead_magnet_id, count() FROM submissions WHERE account_id = ACCOUNT AND verified_at IS NOT NULL GROUP BY ALL`},
+	{"confirmations", "lead_magnet_id",
+		`SELECT lead_magnet_id, count() FROM submissions WHERE account_id = ACCOUNT AND verified_at IS NOT NULL GROUP BY ALL`},
 	{"readers reading_ms sessions", "access_link_id lead_magnet_id", `
 		SELECT access_link_id, lead_magnet_id, 1, reading_ms, sessions FROM readers WHERE account_id = ACCOUNT`},
-	{"readers page_views", "email_domain", `SELECT email_domain, uniqExact(access_link_id), sum(page_views) FROM readers WHERE account_id = ACCOUNT GROUP BY ALL`},
+	{"readers page_views", "email_domain",
+		`SELECT email_domain, uniqExact(access_link_id), sum(page_views) FROM readers WHERE account_id = ACCOUNT GROUP BY ALL`},
 	{"events downloads_started downloads", "device", `
 		SELECT device, count(), countIf(event_type = 'download_started'), countIf(event_type = 'download_completed')
 		FROM events WHERE account_id = ACCOUNT AND bot = '' GROUP BY ALL`},
@@ -84,14 +92,17 @@ func TestSQLSaysTheSame(t *testing.T) {
 			m := newModel(t, rand.New(rand.NewPCG(seed, 23)), time.UTC, time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), 20)
 			m.nameReaders()
 			for _, ask := range inSQL {
-				q := report.Question{Metrics: strings.Fields(ask.metrics), Dimensions: strings.Fields(ask.dimensions), From: "2026-01-01", To: "2026-08-01", Limit: 1000}
+				q := report.Question{Metrics: strings.Fields(ask.metrics), Dimensions: strings.Fields(ask.dimensions),
+					From: "2026-01-01", To: "2026-08-01", Limit: 1000}
 				answers, err := reporter.Answer(t.Context(), m.account, []report.Question{q}, []string{""})
 				require.NoError(t, err)
-				require.Equal(t, answerTexts(answers[0]), m.sqlTexts(ask.sql, len(q.Dimensions)), "%s by %s", ask.metrics, ask.dimensions)
+				require.Equal(t, answerTexts(answers[0]), m.sqlTexts(ask.sql, len(q.Dimensions)), "%s by %s",
+					ask.metrics, ask.dimensions)
 			}
 			for _, magnet := range m.magnets {
 				for version := range 4 {
-					got, err := reporter.Pages(t.Context(), m.account, report.PagesQuestion{LeadMagnetID: magnet, Version: new(version)})
+					got, err := reporter.Pages(t.Context(), m.account,
+						report.PagesQuestion{LeadMagnetID: magnet, Version: new(version)})
 					require.NoError(t, err)
 					var want []string
 					if len(got.Pages) > 0 && got.Pages[0].Reached == 0 {
@@ -99,7 +110,8 @@ func TestSQLSaysTheSame(t *testing.T) {
 					}
 					for _, p := range got.Pages {
 						want = append(want, texts([]any{int64(p.Number)}, []*float64{
-							new(float64(p.Views)), new(float64(p.Readers)), new(float64(p.Reached)), new(float64(p.Stopped)), new(float64(p.Reread)), p.Median, p.P90,
+							new(float64(p.Views)), new(float64(p.Readers)), new(float64(p.Reached)), new(float64(p.Stopped)),
+							new(float64(p.Reread)), p.Median, p.P90,
 						}))
 					}
 					slices.Sort(want)
@@ -118,7 +130,8 @@ func (m *model) nameReaders() {
 		{"access_links", "id, account_id, lead_magnet_id, generic_link_id, submission_id, source, email_domain, person_id, utm_source, utm_campaign, referrer"},
 		{"submissions", "id, account_id, lead_magnet_id, generic_link_id, email_domain, person_id, verification_required, verified, utm_source, utm_campaign, referrer, submitted_at, verified_at"},
 	} {
-		m.exec("INSERT INTO lodestone."+copied.table+" ("+copied.columns+", email, version) SELECT "+copied.columns+", concat('a@', email_domain), 3 FROM lodestone."+copied.table+
+		m.exec("INSERT INTO lodestone."+copied.table+" ("+copied.columns+", email, version) SELECT "+copied.columns+
+			", concat('a@', email_domain), 3 FROM lodestone."+copied.table+
 			" FINAL WHERE account_id = ?", m.account)
 	}
 }
@@ -127,7 +140,8 @@ func (m *model) nameReaders() {
 func (m *model) sqlTexts(sql string, dimensions int) (list []string) {
 	m.t.Helper()
 	sql = strings.ReplaceAll(sql, "ACCOUNT", "'"+m.account.String()+"'") + " FORMAT JSONCompactEachRow"
-	r, err := http.NewRequestWithContext(m.t.Context(), http.MethodPost, enginetest.Server(m.t).SQLURL()+"&output_format_json_quote_64bit_integers=0", strings.NewReader(sql))
+	r, err := http.NewRequestWithContext(m.t.Context(), http.MethodPost, enginetest.Server(m.t).SQLURL()+
+		"&output_format_json_quote_64bit_integers=0", strings.NewReader(sql))
 	require.NoError(m.t, err)
 	resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(r)
 	require.NoError(m.t, err)

@@ -37,7 +37,8 @@ func statement(plans []plan) scope.Statement {
 		selects = append(selects, w.selects(i)...)
 	}
 	selects = append(selects, unreadBots(plans, params)...)
-	return scope.Statement{Name: "report", SQL: strings.Join(selects, "\nUNION ALL\n"), Params: params, Threads: 2, OneSnapshot: true}
+	return scope.Statement{Name: "report", SQL: strings.Join(selects, "\nUNION ALL\n"), Params: params,
+		Threads: 2, OneSnapshot: true}
 }
 
 // writer writes the SQL of a plan.
@@ -79,7 +80,8 @@ func (w *writer) selects(number int) (list []string) {
 		return list
 	}
 	for _, group := range w.groups() {
-		selected := strconv.Itoa(group.set) + " AS answer_set, toFloat64(0) AS bots, " + strings.Join(w.withZeros(group.keys), ", ")
+		selected := strconv.Itoa(group.set) + " AS answer_set, toFloat64(0) AS bots, " +
+			strings.Join(w.withZeros(group.keys), ", ")
 		list = append(list, w.outer(number, w.attentive(w.led(w.rows(nested)), group.keys, selected)))
 	}
 	return list
@@ -326,7 +328,8 @@ func (w *writer) within(column string) string {
 	if w.overall {
 		from = w.param("asked", "Int64", milli(w.asked.from))
 	}
-	return fmt.Sprintf("%s >= fromUnixTimestamp64Milli(%s, 'UTC') AND %s < fromUnixTimestamp64Milli(%s, 'UTC')", column, from, column, w.param("to", "Int64", milli(w.asked.to)))
+	return fmt.Sprintf("%s >= fromUnixTimestamp64Milli(%s, 'UTC') AND %s < fromUnixTimestamp64Milli(%s, 'UTC')", column,
+		from, column, w.param("to", "Int64", milli(w.asked.to)))
 }
 
 // period is 1 for the time asked for, and 0 for the one before.
@@ -370,8 +373,10 @@ func (w *writer) local(ms string) string {
 	if len(since) == 1 {
 		return "(" + ms + " + " + w.param("offset", "Int64", strconv.FormatInt(add[0], 10)) + ")"
 	}
-	from, offsets := w.param("changes", "Array(Int64)", clickhouse.Numbers(since)), w.param("offsets", "Array(Int64)", clickhouse.Numbers(add))
-	return "(" + ms + " + transform(toInt64(roundDown(" + ms + ", " + from + ")), " + from + ", " + offsets + ", toInt64(0)))"
+	from, offsets := w.param("changes", "Array(Int64)", clickhouse.Numbers(since)),
+		w.param("offsets", "Array(Int64)", clickhouse.Numbers(add))
+	return "(" + ms + " + transform(toInt64(roundDown(" + ms + ", " + from + ")), " + from +
+		", " + offsets + ", toInt64(0)))"
 }
 
 // filter is a condition on the rows of a source.

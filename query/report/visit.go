@@ -44,7 +44,8 @@ var visitKeys = map[string]string{
 
 // visitColumns are the columns of visits, beside those that are as of events.
 var visitColumns = map[string]string{
-	"c_viewed": "event_type = 'page_viewed'", "c_started": "event_type = 'download_started'", "c_completed": "event_type = 'download_completed'",
+	"c_viewed": "event_type = 'page_viewed'", "c_started": "event_type = 'download_started'",
+	"c_completed": "event_type = 'download_completed'",
 }
 
 // visitSession is the session as the projection has it.
@@ -75,7 +76,8 @@ var visitParts = map[string]string{
 
 // visitNeeds are the columns of such a part, if they are not those of the same part of events.
 var visitNeeds = map[string][]string{
-	"sessions": {"c_viewed", "c_visit"}, "finished": {"c_viewed", "c_link", "c_finished"}, "people_finished": {"c_viewed", "c_person", "c_finished"},
+	"sessions": {"c_viewed", "c_visit"}, "finished": {"c_viewed", "c_link", "c_finished"},
+	"people_finished": {"c_viewed", "c_person", "c_finished"},
 }
 
 var eventColumn = regexp.MustCompile(`\br\.(\w+)`)
@@ -224,7 +226,8 @@ func (w *writer) grouped(fields, keys []string) string {
 	where := strings.Join(conditions, " AND ")
 	var pieces []string
 	for _, within := range w.pieces() {
-		pieces = append(pieces, fmt.Sprintf("SELECT %s\n    FROM lodestone.events\n    WHERE %s AND %s\n    GROUP BY %s", strings.Join(fields, ", "), where, within, strings.Join(keys, ", ")))
+		pieces = append(pieces, fmt.Sprintf("SELECT %s\n    FROM lodestone.events\n    WHERE %s AND %s\n    GROUP BY %s",
+			strings.Join(fields, ", "), where, within, strings.Join(keys, ", ")))
 	}
 	return strings.Join(pieces, "\n    UNION ALL ")
 }
@@ -238,12 +241,14 @@ func (w *writer) pieces() (conditions []string) {
 	}
 	from, to := all.from.UTC(), all.to.UTC()
 	cuts := []time.Time{from}
-	for at := time.Date(from.Year(), from.Month()+3, 1, 0, 0, 0, 0, time.UTC); at.AddDate(0, 1, 0).Before(to) && len(cuts) < maxPieces; at = at.AddDate(0, 3, 0) {
+	for at := time.Date(from.Year(), from.Month()+3, 1, 0, 0, 0, 0, time.UTC); at.AddDate(0, 1, 0).Before(to) &&
+		len(cuts) < maxPieces; at = at.AddDate(0, 3, 0) {
 		cuts = append(cuts, at)
 	}
 	for i, at := range append(cuts, to)[1:] {
-		conditions = append(conditions, fmt.Sprintf("%s >= fromUnixTimestamp64Milli(%s, 'UTC') AND %s < fromUnixTimestamp64Milli(%s, 'UTC')",
-			quarterOf, w.moment(cuts[i]), quarterOf, w.moment(at)))
+		conditions = append(conditions,
+			fmt.Sprintf("%s >= fromUnixTimestamp64Milli(%s, 'UTC') AND %s < fromUnixTimestamp64Milli(%s, 'UTC')",
+				quarterOf, w.moment(cuts[i]), quarterOf, w.moment(at)))
 	}
 	return conditions
 }
@@ -265,7 +270,8 @@ func (q *visitQuery) add(sql, name string, joined bool) {
 		q.outer = append(q.outer, q.joined(sql)+" AS "+name)
 		return
 	}
-	if constant := !strings.Contains(sql, "created_at") && !eventColumn.MatchString(sql) && !strings.Contains(sql, "event_type"); constant {
+	if constant := !strings.Contains(sql, "created_at") && !eventColumn.MatchString(sql) &&
+		!strings.Contains(sql, "event_type"); constant {
 		q.outer = append(q.outer, sql+" AS "+name)
 		return
 	}

@@ -26,11 +26,13 @@ type mirrorRig struct {
 func newMirrorRig(t *testing.T) *mirrorRig {
 	t.Helper()
 	pool := enginetest.MigratedPostgres(t)
-	r := &mirrorRig{t: t, pool: pool, clock: scope.NewSettledClock(pool, querytest.Scoped(t)), account: querytest.ID(t), link: querytest.ID(t)}
+	r := &mirrorRig{t: t, pool: pool, clock: scope.NewSettledClock(pool, querytest.Scoped(t)),
+		account: querytest.ID(t), link: querytest.ID(t)}
 	magnet := querytest.ID(t)
 	r.exec("INSERT INTO accounts (id, name, plan) VALUES ($1, 'test', 'team')", r.account)
 	r.exec("INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'test')", magnet, r.account)
-	r.exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)", r.link, r.account, magnet, r.link.String())
+	r.exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)", r.link,
+		r.account, magnet, r.link.String())
 	r.copyAll()
 	return r
 }
@@ -135,5 +137,6 @@ func TestManyChangesHoldTheTimeBack(t *testing.T) {
 	r.exec("INSERT INTO entity_changes (copy, entity, id) SELECT 1, 'access_links', gen_random_uuid() FROM generate_series(1, 2000)")
 	began := r.now()
 	r.exec(submit+"clock_timestamp() - interval '30 seconds')", querytest.ID(t), r.account, r.link)
-	require.True(t, r.copied().Before(began.Add(-30*time.Second)), "a submission among those that are not read waited before it was written")
+	require.True(t, r.copied().Before(began.Add(-30*time.Second)),
+		"a submission among those that are not read waited before it was written")
 }

@@ -71,9 +71,11 @@ type CopiesDeps struct {
 
 // NewCopies returns the copies of the settings.
 func NewCopies(config CopiesConfig, d CopiesDeps) *Copies {
-	c := &Copies{configs: config.Of, maxLag: config.MaxLag, pool: d.Postgres, log: d.Log, states: make([]copyState, len(config.Of))}
+	c := &Copies{configs: config.Of, maxLag: config.MaxLag, pool: d.Postgres, log: d.Log,
+		states: make([]copyState, len(config.Of))}
 	c.read = prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "lodestone_query_copy", Help: "1 for the copy of the events that is read, 0 for the others that may be, with the place of each in the order of preference.",
+		Name: "lodestone_query_copy",
+		Help: "1 for the copy of the events that is read, 0 for the others that may be, with the place of each in the order of preference.",
 	}, []string{"copy", "preference"})
 	if d.Registerer != nil {
 		d.Registerer.MustRegister(c.read)
@@ -216,7 +218,8 @@ func (c *Copies) choose(now time.Time) {
 	if best < 0 || best == c.chosen {
 		return
 	}
-	c.log.Warn("another copy of the events is read from now on", "copy", c.configs[best].Number(), "before", c.configs[c.chosen].Number())
+	c.log.Warn("another copy of the events is read from now on", "copy", c.configs[best].Number(), "before",
+		c.configs[c.chosen].Number())
 	c.chosen = best
 	c.show()
 }

@@ -38,7 +38,8 @@ func TestAnotherCopyAnswersForOneThatIsAway(t *testing.T) {
 		require.NoError(t, err)
 		storeRows(t, enginetest.Open(t, c), 0, 3+i, account)
 	}
-	copies := scope.NewCopies(scope.CopiesConfig{Of: configs, MaxLag: 2 * time.Second}, scope.CopiesDeps{Postgres: pool, Log: querytest.Log()})
+	copies := scope.NewCopies(scope.CopiesConfig{Of: configs, MaxLag: 2 * time.Second},
+		scope.CopiesDeps{Postgres: pool, Log: querytest.Log()})
 	fresh := func() { exec("UPDATE copies SET stored_until = clock_timestamp()") }
 	fresh()
 	require.NoError(t, copies.Start(ctx))
@@ -49,13 +50,15 @@ func TestAnotherCopyAnswersForOneThatIsAway(t *testing.T) {
 
 	const sql = "SELECT count() FROM lodestone.events"
 	ask := func(ctx context.Context) (n uint64, err error) {
-		err = ch.Query(ctx, account, scope.Statement{Name: "test", SQL: sql}, func(row scope.Row) error { return row.Scan(&n) })
+		err = ch.Query(ctx, account, scope.Statement{Name: "test", SQL: sql},
+			func(row scope.Row) error { return row.Scan(&n) })
 		return n, err
 	}
 	is := func(want uint64, of string) {
 		t.Helper()
 		require.Eventually(t, func() bool {
-			_, err := pool.Unscoped().Exec(context.Background(), "UPDATE copies SET stored_until = clock_timestamp() WHERE copy::text = ANY (string_to_array($1, ','))", of)
+			_, err := pool.Unscoped().Exec(context.Background(),
+				"UPDATE copies SET stored_until = clock_timestamp() WHERE copy::text = ANY (string_to_array($1, ','))", of)
 			require.NoError(t, err)
 			n, err := ask(scope.Pin(ctx))
 			return err == nil && n == want
@@ -92,7 +95,8 @@ func TestAServerOfAnotherCopyIsNotRead(t *testing.T) {
 	own := enginetest.MigratedClickHouse(t)
 	wrong := own
 	wrong.Copy = 2
-	copies := scope.NewCopies(scope.CopiesConfig{Of: []clickhouse.Config{wrong, own}, MaxLag: time.Minute}, scope.CopiesDeps{Postgres: pool, Log: querytest.Log()})
+	copies := scope.NewCopies(scope.CopiesConfig{Of: []clickhouse.Config{wrong, own}, MaxLag: time.Minute},
+		scope.CopiesDeps{Postgres: pool, Log: querytest.Log()})
 	require.NoError(t, copies.Start(ctx)) // has looked once
 	t.Cleanup(func() { require.NoError(t, copies.Stop(context.Background())) })
 	ch, err := scope.OpenCopies(copies, querytest.Limits())

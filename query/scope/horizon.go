@@ -48,7 +48,8 @@ func (c *ClickHouse) News(ctx context.Context, after, until time.Time) (map[uuid
 	defer cancel()
 	settings := Statement{Projection: NoProjection}.Settings()
 	maps.Copy(settings, c.bounds("news"))
-	params := native.Parameters{"after": strconv.FormatInt(after.UnixMilli(), 10), "until": strconv.FormatInt(until.UnixMilli(), 10)}
+	params := native.Parameters{"after": strconv.FormatInt(after.UnixMilli(), 10),
+		"until": strconv.FormatInt(until.UnixMilli(), 10)}
 	ctx = native.Context(ctx, native.WithParameters(params), native.WithSettings(settings), native.WithoutProfileEvents())
 	err := c.ask(ctx, news, func(row Row) error {
 		var account uuid.UUID
@@ -81,7 +82,8 @@ func (c *ClickHouse) Follow(ctx context.Context, accounts []uuid.UUID, s Stateme
 	settings := s.Settings()
 	maps.Copy(settings, c.bounds(s.Name))
 	settings["additional_table_filters"] = filtersOf(accounts)
-	confined := native.Context(ctx, native.WithParameters(params), native.WithSettings(settings), native.WithoutProfileEvents())
+	confined := native.Context(ctx, native.WithParameters(params), native.WithSettings(settings),
+		native.WithoutProfileEvents())
 	if err := c.ask(confined, s.SQL, each); err != nil {
 		return fmt.Errorf("query %s: %w", s.Name, err)
 	}

@@ -19,7 +19,8 @@ func TestFollowSeesTheEventsOfItsAccounts(t *testing.T) {
 	ch := querytest.Scoped(t)
 	three, five := storeTwoAccounts(t)
 	count := func(sql string, accounts ...uuid.UUID) (n uint64) {
-		err := ch.Follow(context.Background(), accounts, scope.Statement{Name: "test", SQL: sql}, func(row scope.Row) error { return row.Scan(&n) })
+		err := ch.Follow(context.Background(), accounts, scope.Statement{Name: "test", SQL: sql},
+			func(row scope.Row) error { return row.Scan(&n) })
 		require.NoError(t, err, sql)
 		return n
 	}
@@ -32,15 +33,18 @@ func TestFollowSeesTheEventsOfItsAccounts(t *testing.T) {
 		require.EqualValues(t, 8, count(sql, three, five), sql)
 		require.Zero(t, count(sql, querytest.ID(t)), sql)
 	}
-	for _, table := range []string{"link_views", "lead_magnets", "generic_links", "access_links", "submissions", "magnet_versions", "expired_views"} {
+	for _, table := range []string{"link_views", "lead_magnets", "generic_links", "access_links", "submissions",
+		"magnet_versions", "expired_views"} {
 		require.Zero(t, count("SELECT count() FROM lodestone."+table, three, five), table)
 	}
 	require.Error(t, ch.Follow(context.Background(), nil, scope.Statement{Name: "test", SQL: "SELECT 1"}, nil))
 	for _, sql := range []string{
-		"SELECT count() FROM (SELECT * FROM lodestone.events SETTINGS additional_table_filters = {})", "SELECT count() FROM merge('lodestone', '^events$')",
+		"SELECT count() FROM (SELECT * FROM lodestone.events SETTINGS additional_table_filters = {})",
+		"SELECT count() FROM merge('lodestone', '^events$')",
 		"INSERT INTO lodestone.events (account_id) SELECT generateUUIDv4()",
 	} {
-		require.Error(t, ch.Follow(context.Background(), []uuid.UUID{three}, scope.Statement{Name: "test", SQL: sql}, func(scope.Row) error { return nil }), sql)
+		require.Error(t, ch.Follow(context.Background(), []uuid.UUID{three}, scope.Statement{Name: "test", SQL: sql},
+			func(scope.Row) error { return nil }), sql)
 	}
 }
 
@@ -50,7 +54,8 @@ func TestNews(t *testing.T) {
 	ch, conn, topic := querytest.Scoped(t), querytest.Conn(t), querytest.ID(t)
 	at := time.Date(2031, 1, 1, 12, 0, 0, 0, time.UTC) // when nothing else is stored
 	account := map[time.Duration]uuid.UUID{}
-	for _, after := range []time.Duration{-time.Millisecond, 0, time.Millisecond, time.Second, time.Second + time.Millisecond} {
+	for _, after := range []time.Duration{-time.Millisecond, 0, time.Millisecond, time.Second,
+		time.Second + time.Millisecond} {
 		account[after] = querytest.ID(t)
 		querytest.Store(t, conn, querytest.StoredEvent{Event: event.Event{
 			AccountID: account[after], AccessLinkID: querytest.ID(t), EventID: querytest.ID(t), Type: event.PageViewed,

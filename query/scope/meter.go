@@ -24,7 +24,8 @@ const (
 // once, before the first query.
 func (c *ClickHouse) Watch(r prometheus.Registerer) {
 	c.meter = &meter{seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "lodestone_query_seconds", Help: "Time of one query of ClickHouse for the API, with the wait for a connection, by outcome. A request may take several.",
+		Name:    "lodestone_query_seconds",
+		Help:    "Time of one query of ClickHouse for the API, with the wait for a connection, by outcome. A request may take several.",
 		Buckets: prometheus.ExponentialBuckets(0.001, 2, 15),
 	}, []string{"outcome"})}
 	for _, outcome := range []string{answered, canceled, unavailable, failed} {
@@ -32,7 +33,8 @@ func (c *ClickHouse) Watch(r prometheus.Registerer) {
 	}
 	connections := func(state string, value func() int) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "lodestone_query_connections", Help: "Connections to ClickHouse for the API, by state: idle, open (idle ones included), or max.",
+			Name:        "lodestone_query_connections",
+			Help:        "Connections to ClickHouse for the API, by state: idle, open (idle ones included), or max.",
 			ConstLabels: prometheus.Labels{"state": state},
 		}, func() float64 { return float64(value()) })
 	}

@@ -97,7 +97,8 @@ func TestWhoeverGoesOnInAnotherCopyMissesNothing(t *testing.T) {
 func TestPlacesTellTheirCopy(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 1, 9, 30, 0, 123_000_000, time.UTC)
-	ch := &ClickHouse{copies: &Copies{configs: []clickhouse.Config{{}, {Copy: 2}}, maxLag: time.Minute, states: make([]copyState, 2)}}
+	ch := &ClickHouse{copies: &Copies{configs: []clickhouse.Config{{}, {Copy: 2}}, maxLag: time.Minute,
+		states: make([]copyState, 2)}}
 	require.Equal(t, at, stamp(at, 1), "the first copy's are plain times")
 	second := stamp(at, 2)
 	require.Equal(t, "2026-03-01T09:30:00.123001Z", second.Format(time.RFC3339Nano))
@@ -135,7 +136,8 @@ func TestTheChoiceOfACopy(t *testing.T) {
 		"the second never caught up": {[]state{{away: true}, {behind: never}}, 0, 0},
 		"behind, and the rest away":  {[]state{{behind: time.Hour}, {away: true}}, 1, 0},
 	} {
-		copies := NewCopies(CopiesConfig{[]clickhouse.Config{{}, {Copy: 2}}, time.Minute}, CopiesDeps{Log: slog.New(slog.DiscardHandler)})
+		copies := NewCopies(CopiesConfig{[]clickhouse.Config{{}, {Copy: 2}}, time.Minute},
+			CopiesDeps{Log: slog.New(slog.DiscardHandler)})
 		copies.chosen = c.before
 		for i, s := range c.states {
 			copies.states[i].away = s.away

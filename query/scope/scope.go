@@ -29,7 +29,8 @@ import (
 
 // tables lists every table that has rows of accounts. A test compares it with the schema.
 var tables = []string{
-	"lodestone.events", "lodestone.link_views", "lodestone.lead_magnets", "lodestone.generic_links", "lodestone.access_links",
+	"lodestone.events", "lodestone.link_views", "lodestone.lead_magnets",
+	"lodestone.generic_links", "lodestone.access_links",
 	"lodestone.submissions", "lodestone.magnet_versions", "lodestone.expired_views",
 }
 
@@ -191,7 +192,8 @@ func ask(ctx context.Context, conn driver.Conn, sql string, each func(Row) error
 // scoped adds to the context everything that confines the query.
 func (c *ClickHouse) scoped(ctx context.Context, account uuid.UUID, s Statement) context.Context {
 	settings, params := s.confined(account, c.limits)
-	return native.Context(ctx, native.WithParameters(params), native.WithSettings(settings), native.WithSpan(trace.SpanContextFromContext(ctx)), metered(ctx))
+	return native.Context(ctx, native.WithParameters(params), native.WithSettings(settings),
+		native.WithSpan(trace.SpanContextFromContext(ctx)), metered(ctx))
 }
 
 // check returns why a statement may not run for an account, or nil.

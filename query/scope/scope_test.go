@@ -37,7 +37,8 @@ func storeTwoAccounts(t *testing.T) (three, five uuid.UUID) {
 			})
 		}
 		querytest.Store(t, conn, events...)
-		require.NoError(t, conn.Exec(context.Background(), fmt.Sprintf("INSERT INTO lodestone.link_views (account_id, created_at) VALUES ('%s', now())", account)))
+		require.NoError(t, conn.Exec(context.Background(),
+			fmt.Sprintf("INSERT INTO lodestone.link_views (account_id, created_at) VALUES ('%s', now())", account)))
 	}
 	return three, five
 }
@@ -45,7 +46,8 @@ func storeTwoAccounts(t *testing.T) (three, five uuid.UUID) {
 func count(t *testing.T, ch *scope.ClickHouse, account uuid.UUID, sql string) uint64 {
 	t.Helper()
 	var n uint64
-	err := ch.Query(context.Background(), account, scope.Statement{Name: "test", SQL: sql}, func(row scope.Row) error { return row.Scan(&n) })
+	err := ch.Query(context.Background(), account, scope.Statement{Name: "test", SQL: sql},
+		func(row scope.Row) error { return row.Scan(&n) })
 	require.NoError(t, err, sql)
 	return n
 }
@@ -102,7 +104,8 @@ func TestStatementCannotLeaveItsAccount(t *testing.T) {
 	storeTwoAccounts(t)
 	ch := querytest.Scoped(t)
 	for _, sql := range escaping {
-		err := ch.Query(context.Background(), querytest.ID(t), scope.Statement{Name: "test", SQL: sql}, func(scope.Row) error { return nil })
+		err := ch.Query(context.Background(), querytest.ID(t), scope.Statement{Name: "test", SQL: sql},
+			func(scope.Row) error { return nil })
 		require.Error(t, err, sql)
 	}
 }
@@ -122,7 +125,8 @@ func TestStatementCannotChooseItsAccount(t *testing.T) {
 
 func TestNoAccount(t *testing.T) {
 	t.Parallel()
-	err := querytest.Scoped(t).Query(context.Background(), uuid.Nil, scope.Statement{SQL: "SELECT 1"}, func(scope.Row) error { return nil })
+	err := querytest.Scoped(t).Query(context.Background(), uuid.Nil, scope.Statement{SQL: "SELECT 1"},
+		func(scope.Row) error { return nil })
 	require.ErrorContains(t, err, "no account")
 }
 
@@ -168,7 +172,8 @@ func TestEveryTableOfAccountsIsConfined(t *testing.T) {
 	require.Greater(t, len(tables), 10)
 	for _, table := range tables {
 		for account, want := range map[uuid.UUID]uint64{one: 1, two: 1, querytest.ID(t): 0} {
-			require.Equal(t, want, count(t, ch, account, "SELECT count() FROM "+table.name), "%s must be among the tables of package scope", table.name)
+			require.Equal(t, want, count(t, ch, account, "SELECT count() FROM "+table.name),
+				"%s must be among the tables of package scope", table.name)
 		}
 	}
 }
@@ -179,10 +184,14 @@ func TestRemovedCopiesAreGone(t *testing.T) {
 	t.Parallel()
 	ctx, conn, account, ch := context.Background(), querytest.Conn(t), querytest.ID(t), querytest.Scoped(t)
 	id := querytest.ID(t)
-	require.NoError(t, conn.Exec(ctx, fmt.Sprintf("INSERT INTO lodestone.lead_magnets (id, account_id, version) VALUES ('%s', '%s', 1)", id, account)))
+	require.NoError(t, conn.Exec(ctx,
+		fmt.Sprintf("INSERT INTO lodestone.lead_magnets (id, account_id, version) VALUES ('%s', '%s', 1)", id, account)))
 	require.EqualValues(t, 1, count(t, ch, account, "SELECT count() FROM lodestone.lead_magnets FINAL"))
-	require.NoError(t, conn.Exec(ctx, fmt.Sprintf("INSERT INTO lodestone.lead_magnets (account_id, id, version, deleted) VALUES ('%s', '%s', 2, 1)", account, id)))
-	for _, sql := range []string{"SELECT count() FROM lodestone.lead_magnets FINAL", "SELECT count() FROM analytics.lead_magnets"} {
+	require.NoError(t, conn.Exec(ctx,
+		fmt.Sprintf("INSERT INTO lodestone.lead_magnets (account_id, id, version, deleted) VALUES ('%s', '%s', 2, 1)",
+			account, id)))
+	for _, sql := range []string{"SELECT count() FROM lodestone.lead_magnets FINAL",
+		"SELECT count() FROM analytics.lead_magnets"} {
 		require.Zero(t, count(t, ch, account, sql), sql)
 		require.Zero(t, count(t, ch, account, sql+" WHERE account_id = {account:UUID}"), sql)
 	}
@@ -190,7 +199,8 @@ func TestRemovedCopiesAreGone(t *testing.T) {
 
 // FuzzText passes any text, and lists of it, to the server and back.
 func FuzzText(f *testing.F) {
-	for _, text := range []string{"", "it's", `\`, `\'`, "'] OR 1 -- ", "\t\n\r\x00\b\f", "\xff\xfe", "{account:UUID}", `\N`, "NULL", "ü–😀"} {
+	for _, text := range []string{"", "it's", `\`, `\'`, "'] OR 1 -- ", "\t\n\r\x00\b\f", "\xff\xfe",
+		"{account:UUID}", `\N`, "NULL", "ü–😀"} {
 		f.Add(text)
 	}
 	ch, account := querytest.Scoped(f), querytest.ID(f)
@@ -199,7 +209,8 @@ func FuzzText(f *testing.F) {
 		var list []string
 		require.NoError(t, ch.Query(t.Context(), account, scope.Statement{
 			Name: "test", SQL: "SELECT {text:String}, {texts:Array(String)}",
-			Params: map[string]string{"text": clickhouse.Text(text), "texts": clickhouse.Texts([]string{text, "b", text + text})},
+			Params: map[string]string{"text": clickhouse.Text(text),
+				"texts": clickhouse.Texts([]string{text, "b", text + text})},
 		}, func(row scope.Row) error { return row.Scan(&back, &list) }))
 		require.Equal(t, text, back)
 		require.Equal(t, []string{text, "b", text + text}, list)
@@ -212,7 +223,9 @@ func TestDeadline(t *testing.T) {
 	limits.Timeout = 300 * time.Millisecond
 	ch, err := scope.Open(enginetest.MigratedClickHouse(t), limits)
 	require.NoError(t, err)
-	err = ch.Query(context.Background(), querytest.ID(t), scope.Statement{Name: "slow", SQL: "SELECT sum(sleepEachRow(1)) FROM numbers(3)"}, func(scope.Row) error { return nil })
+	err = ch.Query(context.Background(), querytest.ID(t),
+		scope.Statement{Name: "slow", SQL: "SELECT sum(sleepEachRow(1)) FROM numbers(3)"},
+		func(scope.Row) error { return nil })
 	require.Error(t, err)
 	require.True(t, scope.IsUnavailable(err), "%v", err)
 	require.NoError(t, ch.Close())
@@ -224,7 +237,9 @@ func TestMemoryLimit(t *testing.T) {
 	limits.MemoryBytes = 16 << 20
 	ch, err := scope.Open(enginetest.MigratedClickHouse(t), limits)
 	require.NoError(t, err)
-	err = ch.Query(context.Background(), querytest.ID(t), scope.Statement{Name: "large", SQL: "SELECT length(groupArray(number)) FROM numbers(100000000)"}, func(scope.Row) error { return nil })
+	err = ch.Query(context.Background(), querytest.ID(t),
+		scope.Statement{Name: "large", SQL: "SELECT length(groupArray(number)) FROM numbers(100000000)"},
+		func(scope.Row) error { return nil })
 	require.Error(t, err)
 	require.True(t, scope.IsUnavailable(err), "%v", err)
 	require.NoError(t, ch.Close())
@@ -249,7 +264,8 @@ func TestServerGoneAndBack(t *testing.T) {
 		var group errgroup.Group
 		for range querytest.Limits().MaxConns {
 			group.Go(func() error {
-				return ch.Query(ctx, uuid.New(), scope.Statement{Name: "test", SQL: "SELECT sleep(0.2)"}, func(scope.Row) error { return nil })
+				return ch.Query(ctx, uuid.New(), scope.Statement{Name: "test", SQL: "SELECT sleep(0.2)"},
+					func(scope.Row) error { return nil })
 			})
 		}
 		return group.Wait()
@@ -263,7 +279,8 @@ func TestServerGoneAndBack(t *testing.T) {
 	require.NoError(t, all())
 
 	require.NoError(t, server.Stop(ctx))
-	err = ch.Query(ctx, querytest.ID(t), scope.Statement{Name: "test", SQL: "SELECT 1"}, func(scope.Row) error { return nil })
+	err = ch.Query(ctx, querytest.ID(t), scope.Statement{Name: "test", SQL: "SELECT 1"},
+		func(scope.Row) error { return nil })
 	require.Error(t, err)
 	require.True(t, scope.IsUnavailable(err), "%v", err)
 	require.Error(t, ch.Ping(ctx))

@@ -26,7 +26,8 @@ func TestSettledStaysBehindInserts(t *testing.T) {
 	}, 3*time.Minute, 100*time.Millisecond)
 	require.NoError(t, batch.Send())
 	var stored time.Time
-	require.NoError(t, conn.QueryRow(ctx, "SELECT stored_at FROM lodestone.events WHERE account_id = toUUID(?)", account.String()).Scan(&stored))
+	require.NoError(t, conn.QueryRow(ctx, "SELECT stored_at FROM lodestone.events WHERE account_id = toUUID(?)",
+		account.String()).Scan(&stored))
 	for _, until := range settled { // both are of whole milliseconds, so one of them may be the next
 		require.LessOrEqual(t, until.UnixMilli(), stored.Add(-10*time.Second).UnixMilli()+1)
 	}

@@ -36,7 +36,8 @@ func storeRows(t *testing.T, conn driver.Conn, i, n int, account uuid.UUID) {
 		})
 	}
 	querytest.Store(t, conn, events...)
-	require.NoError(t, conn.Exec(context.Background(), fmt.Sprintf("INSERT INTO lodestone.link_views (account_id, created_at) VALUES ('%s', now())", account)))
+	require.NoError(t, conn.Exec(context.Background(),
+		fmt.Sprintf("INSERT INTO lodestone.link_views (account_id, created_at) VALUES ('%s', now())", account)))
 }
 
 // What holds of one server holds of several shards: an account sees its rows on all of them, and
@@ -62,11 +63,14 @@ func TestAccountsAreApartOnEveryShard(t *testing.T) {
 	require.EqualValues(t, 2, count(t, ch, three, "SELECT count() FROM lodestone.link_views"))
 	require.EqualValues(t, 1, count(t, ch, five, "SELECT count() FROM lodestone.link_views"))
 	require.Zero(t, count(t, ch, three, fmt.Sprintf("SELECT count() FROM lodestone.events WHERE account_id = '%s'", five)))
-	for _, sql := range append(escaping, "SELECT count() FROM clusterAllReplicas('lodestone', lodestone.events)", "SELECT count() FROM cluster('lodestone', lodestone, events)") {
-		require.Error(t, ch.Query(context.Background(), three, scope.Statement{Name: "test", SQL: sql}, func(scope.Row) error { return nil }), sql)
+	for _, sql := range append(escaping, "SELECT count() FROM clusterAllReplicas('lodestone', lodestone.events)",
+		"SELECT count() FROM cluster('lodestone', lodestone, events)") {
+		require.Error(t, ch.Query(context.Background(), three, scope.Statement{Name: "test", SQL: sql},
+			func(scope.Row) error { return nil }), sql)
 	}
 	var followed uint64
-	require.NoError(t, ch.Follow(t.Context(), []uuid.UUID{three}, scope.Statement{Name: "test", SQL: "SELECT count() FROM lodestone.events"},
+	require.NoError(t, ch.Follow(t.Context(), []uuid.UUID{three},
+		scope.Statement{Name: "test", SQL: "SELECT count() FROM lodestone.events"},
 		func(row scope.Row) error { return row.Scan(&followed) }))
 	require.EqualValues(t, 3, followed)
 	now := time.Now()
@@ -87,7 +91,8 @@ func TestAccountsAreApartOnEveryShard(t *testing.T) {
 
 	// A shard that does not answer is an outage, never a smaller answer.
 	require.NoError(t, shards.Servers[1].Stop(t.Context()))
-	err = ch.Query(t.Context(), three, scope.Statement{Name: "test", SQL: "SELECT count() FROM lodestone.events"}, func(scope.Row) error { return nil })
+	err = ch.Query(t.Context(), three, scope.Statement{Name: "test", SQL: "SELECT count() FROM lodestone.events"},
+		func(scope.Row) error { return nil })
 	require.True(t, scope.IsUnavailable(err), "%v", err)
 	require.Error(t, ch.Ping(t.Context()))
 	_, _, err = ch.Horizon(t.Context())

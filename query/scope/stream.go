@@ -56,7 +56,8 @@ func OpenStreams(c clickhouse.Config, address string, l Limits) (*Streams, error
 func OpenStreamsOf(c *Copies, addresses string, l Limits) (*Streams, error) {
 	each := strings.Split(addresses, ",")
 	if len(each) != len(c.configs) {
-		return nil, config.Invalid("--clickhouse-http-url", fmt.Sprintf("has %d addresses for %d copies of the events", len(each), len(c.configs)),
+		return nil, config.Invalid("--clickhouse-http-url",
+			fmt.Sprintf("has %d addresses for %d copies of the events", len(each), len(c.configs)),
 			"give one of each, with commas between them, first that of --clickhouse-url and then those of --clickhouse-other-copies")
 	}
 	s := &Streams{copies: c}
@@ -157,7 +158,8 @@ func (s *streams) checkCluster(ctx context.Context) error {
 	for name, value := range s.store.ReadSettings() {
 		values.Set(name, fmt.Sprint(value))
 	}
-	body, _, err := s.ask(ctx, values, "SELECT count(), uniqExact(id), toString(arraySort(groupArray(id))) FROM "+clickhouse.AllDatabase+".shard")
+	body, _, err := s.ask(ctx, values, "SELECT count(), uniqExact(id), toString(arraySort(groupArray(id))) FROM "+
+		clickhouse.AllDatabase+".shard")
 	if err != nil {
 		return fmt.Errorf("ask the server of --clickhouse-http-url for the shards of its cluster: %w", err)
 	}
@@ -205,7 +207,8 @@ func (s *streams) ask(ctx context.Context, values url.Values, sql string) (body 
 	}
 	code, err := strconv.ParseInt(resp.Header.Get("X-ClickHouse-Exception-Code"), 10, 32)
 	if err != nil { // something between answered, or a server that is not ClickHouse
-		return nil, "", fmt.Errorf("the HTTP address of ClickHouse answered with status %d: %w", resp.StatusCode, io.ErrUnexpectedEOF)
+		return nil, "", fmt.Errorf("the HTTP address of ClickHouse answered with status %d: %w",
+			resp.StatusCode, io.ErrUnexpectedEOF)
 	}
 	return nil, "", &native.Exception{Code: int32(code), Name: "DB::Exception", Message: string(text)}
 }

@@ -47,7 +47,8 @@ func TestStreamThatForgetsTheAccountSeesNothingOfOthers(t *testing.T) {
 		}
 	}
 	got, err := stream(t, s, three, scope.Statement{
-		Name: "test", SQL: "SELECT count() FROM lodestone.events WHERE account_id = {account:UUID}", Params: map[string]string{"account": five.String()},
+		Name: "test", SQL: "SELECT count() FROM lodestone.events WHERE account_id = {account:UUID}",
+		Params: map[string]string{"account": five.String()},
 	})
 	require.NoError(t, err)
 	require.Equal(t, "3\n", got, "the account is not a statement's to choose")
@@ -70,9 +71,10 @@ func TestFormatCannotReplaceWhatConfines(t *testing.T) {
 	t.Parallel()
 	three, _ := storeTwoAccounts(t)
 	s := querytest.Streams(t, querytest.Limits())
-	answer, err := s.Open(t.Context(), three, scope.Statement{Name: "test", SQL: "SELECT count() FROM lodestone.events"}, scope.Format{
-		Name: "TabSeparatedRaw", Settings: map[string]string{"additional_table_filters": "{}", "readonly": "0"},
-	})
+	answer, err := s.Open(t.Context(), three, scope.Statement{Name: "test", SQL: "SELECT count() FROM lodestone.events"},
+		scope.Format{
+			Name: "TabSeparatedRaw", Settings: map[string]string{"additional_table_filters": "{}", "readonly": "0"},
+		})
 	require.NoError(t, err)
 	text, err := io.ReadAll(readerOf(t, answer))
 	require.NoError(t, err)
@@ -91,7 +93,8 @@ func readerOf(t *testing.T, s *scope.Stream) io.Reader {
 func TestStreamTakesAnyText(t *testing.T) {
 	t.Parallel()
 	s, account := querytest.Streams(t, querytest.Limits()), querytest.ID(t)
-	for _, text := range []string{"", "it's", `\`, `\'`, "'] OR 1 -- ", "\t\n\r\x00\b\f", "\xff\xfe", "{account:UUID}", `\N`, "NULL", "ü–😀&param_account=x#"} {
+	for _, text := range []string{"", "it's", `\`, `\'`, "'] OR 1 -- ", "\t\n\r\x00\b\f", "\xff\xfe", "{account:UUID}",
+		`\N`, "NULL", "ü–😀&param_account=x#"} {
 		got, err := stream(t, s, account, scope.Statement{
 			Name: "test", SQL: "SELECT {text:String}, arrayStringConcat({texts:Array(String)}, '|')",
 			Params: map[string]string{"text": clickhouse.Text(text), "texts": clickhouse.Texts([]string{text, "b"})},
@@ -106,7 +109,8 @@ func TestStreamTakesAnyText(t *testing.T) {
 func TestStreamThatBreaksOffIsNotComplete(t *testing.T) {
 	t.Parallel()
 	s := querytest.Streams(t, querytest.Limits())
-	got, err := stream(t, s, querytest.ID(t), scope.Statement{Name: "test", SQL: "SELECT number, throwIf(number = 3000000) FROM numbers(9000000)"})
+	got, err := stream(t, s, querytest.ID(t),
+		scope.Statement{Name: "test", SQL: "SELECT number, throwIf(number = 3000000) FROM numbers(9000000)"})
 	require.Error(t, err)
 	code, answered := clickhouse.IsException(err)
 	require.True(t, answered, "%v", err)
@@ -114,7 +118,8 @@ func TestStreamThatBreaksOffIsNotComplete(t *testing.T) {
 	require.Greater(t, len(got), 1<<20, "it had begun")
 	require.NotContains(t, got, "exception")
 
-	_, err = stream(t, s, querytest.ID(t), scope.Statement{Name: "test", SQL: "SELECT throwIf(number = 0) FROM numbers(1)"})
+	_, err = stream(t, s, querytest.ID(t),
+		scope.Statement{Name: "test", SQL: "SELECT throwIf(number = 0) FROM numbers(1)"})
 	require.ErrorContains(t, err, "query test")
 	_, answered = clickhouse.IsException(err)
 	require.True(t, answered, "%v", err)
@@ -125,7 +130,8 @@ func TestErrorAtTheEndOfAStream(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-ClickHouse-Exception-Tag", "qwertyuiopasdfgh")
-		_, _ = io.WriteString(w, "1\n2\n\r\n__exception__\r\nqwertyuiopasdfgh\r\nCode: 241. DB::Exception: Memory limit exceeded\r\n46 qwertyuiopasdfgh\r\n__exception__\r\n")
+		_, _ = io.WriteString(w,
+			"1\n2\n\r\n__exception__\r\nqwertyuiopasdfgh\r\nCode: 241. DB::Exception: Memory limit exceeded\r\n46 qwertyuiopasdfgh\r\n__exception__\r\n")
 	}))
 	t.Cleanup(server.Close)
 	s, err := scope.OpenStreams(enginetest.MigratedClickHouse(t), server.URL, querytest.Limits())
@@ -140,12 +146,14 @@ func TestLimitsOfAStream(t *testing.T) {
 	t.Parallel()
 	limits := querytest.Limits()
 	limits.Timeout = 300 * time.Millisecond
-	_, err := stream(t, querytest.Streams(t, limits), querytest.ID(t), scope.Statement{Name: "slow", SQL: "SELECT sum(sleepEachRow(1)) FROM numbers(3)"})
+	_, err := stream(t, querytest.Streams(t, limits), querytest.ID(t),
+		scope.Statement{Name: "slow", SQL: "SELECT sum(sleepEachRow(1)) FROM numbers(3)"})
 	require.True(t, scope.IsUnavailable(err), "%v", err)
 
 	limits = querytest.Limits()
 	limits.MemoryBytes = 16 << 20
-	_, err = stream(t, querytest.Streams(t, limits), querytest.ID(t), scope.Statement{Name: "large", SQL: "SELECT length(groupArray(number)) FROM numbers(100000000)"})
+	_, err = stream(t, querytest.Streams(t, limits), querytest.ID(t),
+		scope.Statement{Name: "large", SQL: "SELECT length(groupArray(number)) FROM numbers(100000000)"})
 	require.True(t, clickhouse.IsOutOfMemory(err), "%v", err)
 }
 
@@ -153,13 +161,16 @@ func TestLimitsOfAStream(t *testing.T) {
 func TestClosingAStreamEndsItsStatement(t *testing.T) {
 	t.Parallel()
 	s := querytest.Streams(t, querytest.Limits())
-	answer, err := s.Open(context.Background(), querytest.ID(t), scope.Statement{Name: "left by its reader", SQL: "SELECT number FROM numbers(100000000000)"}, tsv)
+	answer, err := s.Open(context.Background(), querytest.ID(t), scope.Statement{Name: "left by its reader",
+		SQL: "SELECT number FROM numbers(100000000000)"}, tsv)
 	require.NoError(t, err)
 	require.NoError(t, answer.Close())
 	conn := querytest.Conn(t)
 	require.Eventually(t, func() bool {
 		var running uint64
-		require.NoError(t, conn.QueryRow(context.Background(), "SELECT count() FROM system.processes WHERE Settings['log_comment'] = 'lodestone query: left by its reader'").Scan(&running))
+		require.NoError(t, conn.QueryRow(context.Background(),
+			"SELECT count() FROM system.processes WHERE Settings['log_comment'] = 'lodestone query: left by its reader'").Scan(
+			&running))
 		return running == 0
 	}, enginetest.Timeout, 50*time.Millisecond)
 }
@@ -167,7 +178,8 @@ func TestClosingAStreamEndsItsStatement(t *testing.T) {
 func TestAddressesOfStreams(t *testing.T) {
 	t.Parallel()
 	c := enginetest.MigratedClickHouse(t)
-	for _, address := range []string{"", "127.0.0.1:8123", "clickhouse://127.0.0.1:9000", "http://", "http://u:secret@%zz"} {
+	for _, address := range []string{"", "127.0.0.1:8123", "clickhouse://127.0.0.1:9000",
+		"http://", "http://u:secret@%zz"} {
 		_, err := scope.OpenStreams(c, address, querytest.Limits())
 		require.ErrorContains(t, err, "--clickhouse-http-url", address)
 		require.NotContains(t, err.Error(), "secret")

@@ -20,7 +20,8 @@ func isBroken(err error) bool {
 		return false
 	}
 	var network net.Error
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || errors.As(err, &network)
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, net.ErrClosed) || errors.As(err, &network)
 }
 
 // IsUnavailable reports whether an error says that ClickHouse cannot be reached or has too much

@@ -30,7 +30,8 @@ const (
 // that it does not know.
 func parsed(t *testing.T) (list []rulefmt.Rule) {
 	t.Helper()
-	groups, errs := rulefmt.ParseFile(file, false, model.UTF8Validation, parser.NewParser(parser.Options{}), slog.New(slog.DiscardHandler))
+	groups, errs := rulefmt.ParseFile(file, false, model.UTF8Validation, parser.NewParser(parser.Options{}),
+		slog.New(slog.DiscardHandler))
 	require.Empty(t, errs)
 	for _, g := range groups.Groups {
 		list = append(list, g.Rules...)
@@ -61,30 +62,33 @@ func TestEachAlertHasItsSection(t *testing.T) {
 // faults are the series of what each alert is for, in Prometheus' notation of tests. They take the
 // place of the healthy ones.
 var faults = map[string][]string{
-	"LodestoneProcessDown":            {`up{job="lodestone",instance="b"} 0`},
-	"LodestoneEngineAway":             {`lodestone_check_failing{check="kafka",instance="a"} 1`},
-	"LodestoneEventsOverPlan":         {`lodestone_quota_exceeded_accounts{instance="a"} 1`},
-	"LodestoneTopicMissing":           {`lodestone_kafka_missing_topics{instance="a"} 1`},
-	"LodestoneKafkaSetting":           {`lodestone_kafka_setting_warnings{instance="a"} 2`},
-	"LodestoneSpoolNotSent":           {`lodestone_spool_oldest_seconds{instance="a"} 0+60xN`},
-	"LodestoneSendersRefused":         {`lodestone_spool_refused_full_records_total{instance="a"} 0+1xN`},
-	"LodestoneCollectorFails":         {`lodestone_collector_requests_total{status="503",instance="a"} 0+12xN`, `lodestone_collector_requests_total{status="202",instance="a"} 0+60xN`},
-	"LodestoneCollectorsGone":         {`lodestone_collector_requests_in_flight{instance="a"} _xN`},
-	"LodestoneAcknowledgementSlow":    {`lodestone_collector_ack_seconds_bucket{le="1.002833832589467",instance="a"} 0+57xN`},
-	"LodestoneSpoolDamaged":           {`lodestone_spool_damaged_segments{instance="a"} 1`},
-	"LodestoneSpoolExpired":           {`lodestone_spool_expired_records_total{instance="a"} 0x5 1xN`},
-	"LodestoneCollectorOverload":      {`lodestone_collector_overload_refusals_total{limit="bytes",instance="a"} 0+600xN`},
-	"LodestoneNoDescriptors":          {`lodestone_collector_accept_failures_total{instance="a"} 0+1xN`},
-	"LodestoneSaltsMissing":           {`lodestone_collector_salt_horizon_days{instance="a"} 0`},
-	"LodestoneConsumersGone":          {`lodestone_consumer_joined{instance="a"} 0`},
-	"LodestoneConsumerBehind":         {`lodestone_consumer_lag_seconds{instance="a"} 130`},
-	"LodestoneRecordsWait":            {`lodestone_consumer_lag_records{instance="a"} 500`, `lodestone_consumer_rows_total{instance="a"} 0+60xN`},
-	"LodestonePartitionStandsStill":   {`lodestone_consumer_halted_partitions{reason="log",instance="a"} 1`},
-	"LodestoneRecordsExpired":         {`lodestone_consumer_lost_records_total{instance="a"} 0x5 7xN`},
-	"LodestoneDeadLetters":            {`lodestone_consumer_dead_letters_total{reason="malformed",instance="a"} 0x5 1xN`},
-	"LodestoneOffsetsMissing":         {`lodestone_consumer_offset_gaps_total{instance="a"} 0x5 1xN`},
-	"LodestoneCopyBehind":             {`lodestone_copy_lag_seconds{copy="2",instance="a"} 0+60xN`},
-	"LodestoneCopyNotRead":            {`lodestone_query_copy{copy="1",preference="1",instance="a"} 0`, `lodestone_query_copy{copy="2",preference="2",instance="a"} 1`},
+	"LodestoneProcessDown":    {`up{job="lodestone",instance="b"} 0`},
+	"LodestoneEngineAway":     {`lodestone_check_failing{check="kafka",instance="a"} 1`},
+	"LodestoneEventsOverPlan": {`lodestone_quota_exceeded_accounts{instance="a"} 1`},
+	"LodestoneTopicMissing":   {`lodestone_kafka_missing_topics{instance="a"} 1`},
+	"LodestoneKafkaSetting":   {`lodestone_kafka_setting_warnings{instance="a"} 2`},
+	"LodestoneSpoolNotSent":   {`lodestone_spool_oldest_seconds{instance="a"} 0+60xN`},
+	"LodestoneSendersRefused": {`lodestone_spool_refused_full_records_total{instance="a"} 0+1xN`},
+	"LodestoneCollectorFails": {`lodestone_collector_requests_total{status="503",instance="a"} 0+12xN`,
+		`lodestone_collector_requests_total{status="202",instance="a"} 0+60xN`},
+	"LodestoneCollectorsGone":      {`lodestone_collector_requests_in_flight{instance="a"} _xN`},
+	"LodestoneAcknowledgementSlow": {`lodestone_collector_ack_seconds_bucket{le="1.002833832589467",instance="a"} 0+57xN`},
+	"LodestoneSpoolDamaged":        {`lodestone_spool_damaged_segments{instance="a"} 1`},
+	"LodestoneSpoolExpired":        {`lodestone_spool_expired_records_total{instance="a"} 0x5 1xN`},
+	"LodestoneCollectorOverload":   {`lodestone_collector_overload_refusals_total{limit="bytes",instance="a"} 0+600xN`},
+	"LodestoneNoDescriptors":       {`lodestone_collector_accept_failures_total{instance="a"} 0+1xN`},
+	"LodestoneSaltsMissing":        {`lodestone_collector_salt_horizon_days{instance="a"} 0`},
+	"LodestoneConsumersGone":       {`lodestone_consumer_joined{instance="a"} 0`},
+	"LodestoneConsumerBehind":      {`lodestone_consumer_lag_seconds{instance="a"} 130`},
+	"LodestoneRecordsWait": {`lodestone_consumer_lag_records{instance="a"} 500`,
+		`lodestone_consumer_rows_total{instance="a"} 0+60xN`},
+	"LodestonePartitionStandsStill": {`lodestone_consumer_halted_partitions{reason="log",instance="a"} 1`},
+	"LodestoneRecordsExpired":       {`lodestone_consumer_lost_records_total{instance="a"} 0x5 7xN`},
+	"LodestoneDeadLetters":          {`lodestone_consumer_dead_letters_total{reason="malformed",instance="a"} 0x5 1xN`},
+	"LodestoneOffsetsMissing":       {`lodestone_consumer_offset_gaps_total{instance="a"} 0x5 1xN`},
+	"LodestoneCopyBehind":           {`lodestone_copy_lag_seconds{copy="2",instance="a"} 0+60xN`},
+	"LodestoneCopyNotRead": {`lodestone_query_copy{copy="1",preference="1",instance="a"} 0`,
+		`lodestone_query_copy{copy="2",preference="2",instance="a"} 1`},
 	"LodestoneStoresDiffer":           {`lodestone_verify_differences{kind="missing",instance="a"} 1`},
 	"LodestoneStoresApart":            {`lodestone_stores_apart{older="clickhouse",instance="a"} 1`},
 	"LodestoneCheckDoesNotFinish":     {`lodestone_verify_last_finish_timestamp_seconds{instance="a"} 60`},
@@ -137,27 +141,35 @@ var others = map[string]struct {
 	series []string
 	alert  string
 }{
-	"no consumer that Prometheus knows":                {[]string{`lodestone_consumer_joined{instance="a"} _xN`}, "LodestoneConsumersGone"},
-	"a process whose job has another name":             {[]string{`up{job="events-metrics",instance="c"} 1x5 0xN`, `lodestone_build_info{job="events-metrics",instance="c"} 1x5 _xN`}, "LodestoneProcessDown"},
-	"another program":                                  {[]string{`up{job="node",instance="c"} 0`}, ""},
-	"a check that never finished":                      {[]string{`lodestone_verify_last_finish_timestamp_seconds{instance="a"} 0`}, "LodestoneCheckDoesNotFinish"},
-	"a check that finishes for the first time":         {[]string{`lodestone_verify_last_finish_timestamp_seconds{instance="a"} 0x60 3600+60xN`}, ""},
-	"checks that are switched off":                     {[]string{`lodestone_verify_last_finish_timestamp_seconds{instance="a"} _xN`}, ""},
-	"records that expired while no consumer ran":       {[]string{`lodestone_consumer_lost_records_total{instance="a"} _x30 7xN`}, "LodestoneRecordsExpired"},
-	"a check that failed once":                         {[]string{`lodestone_verify_errors_total{instance="a"} 0x30 1xN`}, ""},
-	"records that cannot be read":                      {[]string{`lodestone_consumer_lag_records{instance="a"} 0x30 1+60xN`, `lodestone_consumer_rows_total{instance="a"} 0+60x30 1800xN`}, "LodestoneRecordsWait"},
-	"records that are stored within two minutes":       {[]string{`lodestone_consumer_lag_records{instance="a"} 100`, `lodestone_consumer_rows_total{instance="a"} 0+60xN`}, ""},
-	"records that all repeat others":                   {[]string{`lodestone_consumer_lag_records{instance="a"} 100`, `lodestone_consumer_repeats_total{instance="a"} 0+60xN`}, ""},
+	"no consumer that Prometheus knows": {[]string{`lodestone_consumer_joined{instance="a"} _xN`},
+		"LodestoneConsumersGone"},
+	"a process whose job has another name": {[]string{`up{job="events-metrics",instance="c"} 1x5 0xN`,
+		`lodestone_build_info{job="events-metrics",instance="c"} 1x5 _xN`}, "LodestoneProcessDown"},
+	"another program":                            {[]string{`up{job="node",instance="c"} 0`}, ""},
+	"a check that never finished":                {[]string{`lodestone_verify_last_finish_timestamp_seconds{instance="a"} 0`}, "LodestoneCheckDoesNotFinish"},
+	"a check that finishes for the first time":   {[]string{`lodestone_verify_last_finish_timestamp_seconds{instance="a"} 0x60 3600+60xN`}, ""},
+	"checks that are switched off":               {[]string{`lodestone_verify_last_finish_timestamp_seconds{instance="a"} _xN`}, ""},
+	"records that expired while no consumer ran": {[]string{`lodestone_consumer_lost_records_total{instance="a"} _x30 7xN`}, "LodestoneRecordsExpired"},
+	"a check that failed once": {[]string{`lodestone_verify_errors_total{instance="a"} 0x30 1xN`},
+		""},
+	"records that cannot be read": {[]string{`lodestone_consumer_lag_records{instance="a"} 0x30 1+60xN`,
+		`lodestone_consumer_rows_total{instance="a"} 0+60x30 1800xN`}, "LodestoneRecordsWait"},
+	"records that are stored within two minutes": {[]string{`lodestone_consumer_lag_records{instance="a"} 100`,
+		`lodestone_consumer_rows_total{instance="a"} 0+60xN`}, ""},
+	"records that all repeat others": {[]string{`lodestone_consumer_lag_records{instance="a"} 100`,
+		`lodestone_consumer_repeats_total{instance="a"} 0+60xN`}, ""},
 	"an outage of Kafka that consumers make up for":    {[]string{`lodestone_consumer_lag_records{instance="a"} 0x30 9000x8 0xN`}, ""},
 	"an erasure that failed in an outage":              {[]string{`lodestone_erasure_errors_total{instance="a"} 0x30 12x10 120xN`}, ""},
 	"an export that failed once":                       {[]string{`lodestone_archive_failures_total{instance="a"} 0x30 1xN`}, ""},
 	"one of two hundred acknowledgements takes longer": {[]string{`lodestone_collector_ack_seconds_bucket{le="1.002833832589467",instance="a"} 0+59.7xN`}, ""},
 	"no acknowledgements":                              {[]string{`lodestone_collector_ack_seconds_bucket{le="1.002833832589467",instance="a"} 0`, `lodestone_collector_ack_seconds_bucket{le="+Inf",instance="a"} 0`}, ""},
-	"SQL users get no answers for other reasons":       {[]string{`lodestone_check_failing{check="sql",instance="a"} 1`}, ""},
-	"a copy of the events is away for minutes":         {[]string{`lodestone_copy_lag_seconds{copy="1",instance="a"} 1x5 60 120 180 1xN`, `lodestone_query_copy{copy="1",preference="1",instance="a"} 1x5 0x3 1xN`}, ""},
-	"an engine restarts":                               {[]string{`lodestone_check_failing{check="postgres",instance="a"} 0x5 1x3 0xN`}, ""},
-	"one collector of two is gone":                     {[]string{`lodestone_collector_requests_in_flight{instance="a"} 0x5 _xN`, `lodestone_collector_requests_in_flight{instance="b"} 0`}, ""},
-	"a collector restarts":                             {[]string{`lodestone_collector_requests_in_flight{instance="a"} 0x5 _x3 0xN`}, ""},
+	"SQL users get no answers for other reasons": {[]string{`lodestone_check_failing{check="sql",instance="a"} 1`},
+		""},
+	"a copy of the events is away for minutes": {[]string{`lodestone_copy_lag_seconds{copy="1",instance="a"} 1x5 60 120 180 1xN`, `lodestone_query_copy{copy="1",preference="1",instance="a"} 1x5 0x3 1xN`}, ""},
+	"an engine restarts":                       {[]string{`lodestone_check_failing{check="postgres",instance="a"} 0x5 1x3 0xN`}, ""},
+	"one collector of two is gone": {[]string{`lodestone_collector_requests_in_flight{instance="a"} 0x5 _xN`,
+		`lodestone_collector_requests_in_flight{instance="b"} 0`}, ""},
+	"a collector restarts": {[]string{`lodestone_collector_requests_in_flight{instance="a"} 0x5 _x3 0xN`}, ""},
 }
 
 func TestOtherFaults(t *testing.T) {
@@ -179,7 +191,8 @@ func TestOtherFaults(t *testing.T) {
 // nothing.
 func TestSecretThatIsGoodAgain(t *testing.T) {
 	t.Parallel()
-	require.Empty(t, firing(t, []string{`lodestone_secret_file_refused{setting="--token-keys",instance="a"} 1x3 0xN`}, time.Hour))
+	require.Empty(t, firing(t, []string{`lodestone_secret_file_refused{setting="--token-keys",instance="a"} 1x3 0xN`},
+		time.Hour))
 }
 
 // firing returns the alerts that fire at least once in a time, with the healthy series but for
@@ -212,7 +225,8 @@ func firing(t *testing.T, fault []string, long time.Duration) (alerts []string) 
 	for _, r := range parsed(t) {
 		expr, err := parser.NewParser(parser.Options{}).ParseExpr(r.Expr)
 		require.NoError(t, err)
-		rule := rules.NewAlertingRule(r.Alert, expr, time.Duration(r.For), 0, labels.FromMap(r.Labels), labels.FromMap(r.Annotations), labels.EmptyLabels(), "", true, slog.New(slog.DiscardHandler))
+		rule := rules.NewAlertingRule(r.Alert, expr, time.Duration(r.For), 0, labels.FromMap(r.Labels),
+			labels.FromMap(r.Annotations), labels.EmptyLabels(), "", true, slog.New(slog.DiscardHandler))
 		every := max(step, time.Duration(r.For)/60) // alerts that wait for days are looked at less often
 		for at := time.Unix(0, 0); at.Before(time.Unix(0, 0).Add(long)); at = at.Add(every) {
 			_, err := rule.Eval(context.WithoutCancel(t.Context()), 0, at, query, nil, 0)

@@ -43,7 +43,8 @@ func (i *installation) start(name, command string, env ...string) {
 	listen := free()
 	i.admin[name] = free()
 	cmd := exec.Command(i.program, command)
-	cmd.Env = append(slices.Concat(i.env, env), "LODESTONE_ADMIN_LISTEN="+i.admin[name], "LODESTONE_LISTEN="+listen, "LODESTONE_COLLECTOR_LISTEN="+listen)
+	cmd.Env = append(slices.Concat(i.env, env), "LODESTONE_ADMIN_LISTEN="+i.admin[name], "LODESTONE_LISTEN="+listen,
+		"LODESTONE_COLLECTOR_LISTEN="+listen)
 	out := &enginetest.Log{}
 	cmd.Stdout, cmd.Stderr = out, out
 	require.NoError(i.t, cmd.Start())
@@ -59,7 +60,8 @@ func (i *installation) start(name, command string, env ...string) {
 
 func (i *installation) waitUntilReady(name string) {
 	i.t.Helper()
-	require.NoError(i.t, probe.Until(i.t.Context(), enginetest.Timeout, interval, name, func() error { return probe.Ready(i.t.Context(), i.admin[name]) }))
+	require.NoError(i.t, probe.Until(i.t.Context(), enginetest.Timeout, interval, name,
+		func() error { return probe.Ready(i.t.Context(), i.admin[name]) }))
 }
 
 // checks returns the series of the checks of all processes as Prometheus stores them.
@@ -84,10 +86,13 @@ func (i *installation) checks() (series []string) {
 // within five minutes: these are played in a moment, with the metrics as they were. When the engine
 // is back, the alert ends.
 func TestAnEngineThatIsAwayPages(t *testing.T) {
-	broker := engine.KafkaConfig{Runtime: enginetest.Runtime(), Dir: t.TempDir(), Port: enginetest.FreePort(t), NoSync: true}
-	database := engine.PostgresConfig{Runtime: enginetest.Runtime(), Dir: enginetest.Dir(t), Port: enginetest.FreePort(t), NoSync: true, Installer: enginetest.Installer(t)}
+	broker := engine.KafkaConfig{Runtime: enginetest.Runtime(), Dir: t.TempDir(),
+		Port: enginetest.FreePort(t), NoSync: true}
+	database := engine.PostgresConfig{Runtime: enginetest.Runtime(), Dir: enginetest.Dir(t), Port: enginetest.FreePort(t),
+		NoSync: true, Installer: enginetest.Installer(t)}
 	store := engine.ClickHouseConfig{
-		Runtime: enginetest.Runtime(), Dir: enginetest.Dir(t), TCPPort: enginetest.FreePort(t), HTTPPort: enginetest.FreePort(t),
+		Runtime: enginetest.Runtime(), Dir: enginetest.Dir(t), TCPPort: enginetest.FreePort(t),
+		HTTPPort:    enginetest.FreePort(t),
 		MemoryBytes: enginetest.ClickHouseMemory, Launcher: enginetest.Launcher(t), Installer: enginetest.Installer(t),
 	}
 	create := map[string]func() service.Service{
@@ -105,10 +110,12 @@ func TestAnEngineThatIsAwayPages(t *testing.T) {
 			require.NoError(t, e.Stop(context.WithoutCancel(t.Context())), name)
 		}
 	})
-	i := &installation{t: t, program: filepath.Join(t.TempDir(), "lodestone"), admin: map[string]string{}, env: append(os.Environ(),
-		"LODESTONE_POSTGRES_URL="+engines["postgres"].(*engine.Postgres).URL(), "LODESTONE_CLICKHOUSE_URL="+engines["clickhouse"].(*engine.ClickHouse).URL(),
-		"LODESTONE_KAFKA_BROKERS="+strings.Join(engines["kafka"].(*engine.Kafka).Brokers(), ","),
-		"LODESTONE_TOKEN_KEYS="+token.NewKeys(9).Keys, "LODESTONE_ERASURE_LOG="+filepath.Join(t.TempDir(), "erasures"))}
+	i := &installation{t: t, program: filepath.Join(t.TempDir(), "lodestone"),
+		admin: map[string]string{}, env: append(os.Environ(),
+			"LODESTONE_POSTGRES_URL="+engines["postgres"].(*engine.Postgres).URL(),
+			"LODESTONE_CLICKHOUSE_URL="+engines["clickhouse"].(*engine.ClickHouse).URL(),
+			"LODESTONE_KAFKA_BROKERS="+strings.Join(engines["kafka"].(*engine.Kafka).Brokers(), ","),
+			"LODESTONE_TOKEN_KEYS="+token.NewKeys(9).Keys, "LODESTONE_ERASURE_LOG="+filepath.Join(t.TempDir(), "erasures"))}
 	require.NoError(t, overlay.Build(t.Context(), "../../..", i.program, "./cmd/lodestone"))
 	migrate := exec.CommandContext(t.Context(), i.program, "migrate")
 	migrate.Env = i.env
@@ -118,31 +125,34 @@ func TestAnEngineThatIsAwayPages(t *testing.T) {
 		i.start(command, command)
 	}
 	i.start("spooling collector", "collector", "LODESTONE_SPOOL_DIR="+t.TempDir())
-	users := map[string][]string{"kafka": {"collector", "spooling collector", "consumer"}, "postgres": {"consumer", "crud", "query"}, "clickhouse": {"consumer", "query"}}
+	users := map[string][]string{"kafka": {"collector", "spooling collector", "consumer"},
+		"postgres": {"consumer", "crud", "query"}, "clickhouse": {"consumer", "query"}}
 	for name, again := range create {
 		require.NoError(t, engines[name].Stop(t.Context()))
 		var away []string
-		require.NoError(t, probe.Until(t.Context(), enginetest.Timeout, interval, name+" is away, and metrics do not say so", func() error {
-			away = i.checks()
-			for _, user := range users[name] {
-				if !slices.Contains(away, `lodestone_check_failing{instance="`+user+`",check="`+name+`"} 1`) {
-					return os.ErrNotExist
+		require.NoError(t, probe.Until(t.Context(), enginetest.Timeout, interval,
+			name+" is away, and metrics do not say so", func() error {
+				away = i.checks()
+				for _, user := range users[name] {
+					if !slices.Contains(away, `lodestone_check_failing{instance="`+user+`",check="`+name+`"} 1`) {
+						return os.ErrNotExist
+					}
 				}
-			}
-			return nil
-		}), "%q", away)
+				return nil
+			}), "%q", away)
 		require.Contains(t, firing(t, away, 5*time.Minute), "LodestoneEngineAway", "%s is away", name)
 		engines[name] = again()
 		require.NoError(t, engines[name].Start(t.Context()))
 		for process := range i.admin {
 			i.waitUntilReady(process)
 		}
-		require.NoError(t, probe.Until(t.Context(), enginetest.Timeout, interval, name+" is back, and metrics do not say so", func() error {
-			if strings.Contains(strings.Join(i.checks(), "\n"), "} 1") {
-				return os.ErrExist
-			}
-			return nil
-		}))
+		require.NoError(t, probe.Until(t.Context(), enginetest.Timeout, interval,
+			name+" is back, and metrics do not say so", func() error {
+				if strings.Contains(strings.Join(i.checks(), "\n"), "} 1") {
+					return os.ErrExist
+				}
+				return nil
+			}))
 		require.NotContains(t, firing(t, i.checks(), 5*time.Minute), "LodestoneEngineAway", "%s is back", name)
 	}
 }

@@ -77,13 +77,16 @@ func newBench(s Settings) (*Bench, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a directory (--dir): %w", err)
 	}
-	if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // PostgreSQL, another user if root runs this, passes through
+	if err := os.Chmod(dir,
+		0o711); err != nil { //nolint:gosec // PostgreSQL, another user if root runs this, passes through
 		return nil, errors.Join(err, engine.RemoveDir(dir))
 	}
 	b := &Bench{
-		Settings: s, Dir: dir, out: os.Stdout, progress: os.Stderr, self: self, program: program, Log: newLog(os.Stderr), results: map[string]*Result{},
+		Settings: s, Dir: dir, out: os.Stdout, progress: os.Stderr, self: self, program: program, Log: newLog(os.Stderr),
+		results: map[string]*Result{},
 	}
-	fmt.Fprintf(b.out, "\n`lodestone-lab %s`: %s, seed %d; %s\n", strings.Join(os.Args[1:], " "), time.Now().UTC().Format("2 January 2006 15:04 MST"), s.Seed, machine)
+	fmt.Fprintf(b.out, "\n`lodestone-lab %s`: %s, seed %d; %s\n", strings.Join(os.Args[1:], " "),
+		time.Now().UTC().Format("2 January 2006 15:04 MST"), s.Seed, machine)
 	return b, nil
 }
 
@@ -124,7 +127,8 @@ func (b *Bench) run(ctx context.Context, all []options) error {
 }
 
 func (b *Bench) runSuite(ctx context.Context, s suite, kafka string) (err error) {
-	if !slices.ContainsFunc(s.cases, func(name string) bool { return b.Wanted(strings.ReplaceAll(name, anyKafka, kafka)) }) {
+	if !slices.ContainsFunc(s.cases,
+		func(name string) bool { return b.Wanted(strings.ReplaceAll(name, anyKafka, kafka)) }) {
 		return nil
 	}
 	if s.bare {

@@ -84,7 +84,8 @@ func TestACaseIsATable(t *testing.T) {
 		require.Contains(t, out.String(), "\n"+line+"\n")
 	}
 	broken := errors.New("broken")
-	err := b.Measure(t.Context(), Case{Name: "a", Sides: []Side{{Name: "s", Run: func(context.Context) (Sample, error) { return nil, broken }}}})
+	err := b.Measure(t.Context(),
+		Case{Name: "a", Sides: []Side{{Name: "s", Run: func(context.Context) (Sample, error) { return nil, broken }}}})
 	require.ErrorIs(t, err, broken)
 }
 
@@ -172,7 +173,8 @@ func TestALoadIsAnsweredForEveryEvent(t *testing.T) {
 			w.WriteHeader(http.StatusAccepted)
 			fmt.Fprintf(w, `{"accepted":%d,"rejected":[]}`, batchEvents)
 		}))
-		found, err := load{address: collector.Listener.Addr().String(), connections: 4, rate: rate, request: batch}.run(t.Context(), 0, 3*time.Second, Client())
+		found, err := load{address: collector.Listener.Addr().String(), connections: 4, rate: rate,
+			request: batch}.run(t.Context(), 0, 3*time.Second, Client())
 		collector.Close()
 		require.NoError(t, err)
 		require.Zero(t, repeats.Load())
@@ -181,12 +183,14 @@ func TestALoadIsAnsweredForEveryEvent(t *testing.T) {
 		require.Equal(t, found.events/batchEvents, found.latencies.TotalCount())
 		require.Positive(t, found.sample()[Latency(0.5)])
 	}
-	for status, answer := range map[int]string{http.StatusServiceUnavailable: "", http.StatusAccepted: `{"accepted":99,"rejected":[{"index":1}]}`} {
+	for status, answer := range map[int]string{http.StatusServiceUnavailable: "",
+		http.StatusAccepted: `{"accepted":99,"rejected":[{"index":1}]}`} {
 		collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(status)
 			_, _ = io.WriteString(w, answer)
 		}))
-		_, err := load{address: collector.Listener.Addr().String(), connections: 2, request: batch}.run(t.Context(), 0, time.Minute)
+		_, err := load{address: collector.Listener.Addr().String(), connections: 2,
+			request: batch}.run(t.Context(), 0, time.Minute)
 		collector.Close()
 		require.ErrorContains(t, err, "does not take every event")
 	}
@@ -197,13 +201,15 @@ func TestAnOpenLoopWaitsForNoAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const each, rate, requests = time.Second, 20, 400 // each takes far longer than from one request to the next
 		begin := time.Now()
-		took, err := openLoop(t.Context(), 3, rate, requests, func(ctx context.Context, _ int) error { return service.Sleep(ctx, each) })
+		took, err := openLoop(t.Context(), 3, rate, requests,
+			func(ctx context.Context, _ int) error { return service.Sleep(ctx, each) })
 		require.NoError(t, err)
 		require.Len(t, took, requests)
 		for _, d := range took {
 			require.Equal(t, each, d)
 		}
-		require.InEpsilon(t, requests/rate, time.Since(begin).Seconds(), 0.15, "it waits for the last answer, and for none before")
+		require.InEpsilon(t, requests/rate, time.Since(begin).Seconds(), 0.15,
+			"it waits for the last answer, and for none before")
 
 		broken := errors.New("broken")
 		_, err = openLoop(t.Context(), 3, rate, requests, func(context.Context, int) error { return broken })
@@ -274,7 +280,8 @@ func TestListsAreAskedForInOtherWordsEachTime(t *testing.T) {
 
 func TestNumbers(t *testing.T) {
 	t.Parallel()
-	for v, want := range map[float64]string{0: "0", 0.123: "0.12", 9.876: "9.88", 12.34: "12.3", 123.4: "123", 1234.5: "1,234", 1234567: "1,234,567", -1234: "-1,234"} {
+	for v, want := range map[float64]string{0: "0", 0.123: "0.12", 9.876: "9.88", 12.34: "12.3", 123.4: "123",
+		1234.5: "1,234", 1234567: "1,234,567", -1234: "-1,234"} {
 		require.Equal(t, want, number(v))
 	}
 }

@@ -81,7 +81,8 @@ func (c *collectBench) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	collector, err := c.Lodestone(ctx, c.engines, "collector", "COLLECTOR_LISTEN="+listen, "SPOOL_DIR="+filepath.Join(c.engines.dir, "spool"))
+	collector, err := c.Lodestone(ctx, c.engines, "collector", "COLLECTOR_LISTEN="+listen,
+		"SPOOL_DIR="+filepath.Join(c.engines.dir, "spool"))
 	if err != nil {
 		return err
 	}
@@ -134,9 +135,11 @@ func (c *collectBench) ones() load {
 func (c *collectBench) single(ctx context.Context) error {
 	long, runs := c.often()
 	return c.Measure(ctx, Case{
-		Name: c.engines.on(singleCase), Title: "collector, one event a request, acknowledged, 512 keep-alive connections", Warm: 2, Runs: runs,
+		Name: c.engines.on(singleCase), Title: "collector, one event a request, acknowledged, 512 keep-alive connections",
+		Warm: 2, Runs: runs,
 		Sides: []Side{
-			c.side(system, system, long, c.ones), c.side(ackLimit, ackLimit, long, c.ones), c.side(bareLimit, bareLimit, long, c.ones),
+			c.side(system, system, long, c.ones), c.side(ackLimit, ackLimit, long, c.ones),
+			c.side(bareLimit, bareLimit, long, c.ones),
 		},
 	})
 }
@@ -149,8 +152,9 @@ func (c *collectBench) batches(ctx context.Context) error {
 		return load{connections: batchConnections, request: func() request { return m.batch(batchEvents) }}
 	}
 	return c.Measure(ctx, Case{
-		Name: c.engines.on(batchCase), Title: fmt.Sprintf("collector, 100 events a request, acknowledged, %d keep-alive connections", batchConnections),
-		Warm: 2, Runs: runs,
+		Name:  c.engines.on(batchCase),
+		Title: fmt.Sprintf("collector, 100 events a request, acknowledged, %d keep-alive connections", batchConnections),
+		Warm:  2, Runs: runs,
 		Sides: []Side{c.side(system, system, long, batches), c.side(ackLimit, ackLimit+" (batch)", long, batches)},
 	})
 }
@@ -205,7 +209,8 @@ func (c *limitCommand) Run(ctx context.Context) (err error) {
 		defer func() { err = errors.Join(err, p.Stop(context.WithoutCancel(ctx))) }()
 		handler = waitForKafka(p, newRecords(c.Seed), c.Records)
 	}
-	server := &fasthttp.Server{Handler: handler, NoDefaultServerHeader: true, NoDefaultContentType: true, CloseOnShutdown: true}
+	server := &fasthttp.Server{Handler: handler, NoDefaultServerHeader: true,
+		NoDefaultContentType: true, CloseOnShutdown: true}
 	done := make(chan error, 1)
 	go func() { done <- server.ListenAndServe(c.Listen) }()
 	select {
@@ -295,8 +300,10 @@ func (b *Bench) startLimit(ctx context.Context, e *Engines, name string, records
 	if err != nil {
 		return nil, "", err
 	}
-	p, err := b.Start(ctx, name, b.self, e.Environment(), func(ctx context.Context) error { return probe.Listens(ctx, address) },
-		"bench", "limit", "--limit-listen="+address, fmt.Sprintf("--limit-records=%d", records), fmt.Sprintf("--limit-seed=%d", b.Seed))
+	p, err := b.Start(ctx, name, b.self, e.Environment(),
+		func(ctx context.Context) error { return probe.Listens(ctx, address) },
+		"bench", "limit", "--limit-listen="+address, fmt.Sprintf("--limit-records=%d", records),
+		fmt.Sprintf("--limit-seed=%d", b.Seed))
 	return p, address, err
 }
 

@@ -254,15 +254,18 @@ func (d *drain) insert(ctx context.Context) (s Sample, err error) {
 
 // sample checks that every row is there, once. stored is when the last one was, took when they were
 // merged as well.
-func (d *drain) sample(ctx context.Context, stored, took time.Duration, use map[string]Use, client string, blocks float64) (Sample, error) {
+func (d *drain) sample(ctx context.Context, stored, took time.Duration, use map[string]Use, client string,
+	blocks float64) (Sample, error) {
 	var rows, places uint64
-	if err := d.store.QueryRow(ctx, "SELECT count(), uniqExact(kafka_partition, kafka_offset) FROM lodestone.events").Scan(&rows, &places); err != nil {
+	if err := d.store.QueryRow(ctx, "SELECT count(), uniqExact(kafka_partition, kafka_offset) FROM lodestone.events").Scan(
+		&rows, &places); err != nil {
 		return nil, fmt.Errorf("count rows: %w", err)
 	}
 	if int64(rows) != d.rows || int64(places) != d.rows {
 		return nil, fmt.Errorf("%d rows of %d are stored, with %d different places in the log", rows, d.rows, places)
 	}
-	s := Sample{Rate: float64(d.rows) / took.Seconds(), storedRate: float64(d.rows) / stored.Seconds(), blockRows: float64(d.rows) / max(blocks, 1)}
+	s := Sample{Rate: float64(d.rows) / took.Seconds(), storedRate: float64(d.rows) / stored.Seconds(),
+		blockRows: float64(d.rows) / max(blocks, 1)}
 	s.AddUse(use, d.rows)
 	s[bothCPU] = s[CPU(client)] + s[CPU("clickhouse")]
 	return s, nil
@@ -285,7 +288,8 @@ func (d *drain) awaitRows(ctx context.Context, p *Process, begin time.Time) erro
 			return err
 		}
 		if share := float64(stored) / float64(d.rows); share > 0 {
-			pause = min(max(time.Duration(float64(time.Since(begin))*(1-share)/share/2), 10*time.Millisecond), 200*time.Millisecond)
+			pause = min(max(time.Duration(float64(time.Since(begin))*(1-share)/share/2), 10*time.Millisecond),
+				200*time.Millisecond)
 		}
 	}
 	return await(ctx, func() (bool, error) {
@@ -304,7 +308,8 @@ func (d *drain) awaitMerges(ctx context.Context, begin time.Time) (took time.Dur
 	defer cancel()
 	for idle := 0; idle < looks; {
 		var merges uint64
-		if err := d.store.QueryRow(ctx, "SELECT count() FROM system.merges WHERE database = 'lodestone' AND table = 'events'").Scan(&merges); err != nil {
+		if err := d.store.QueryRow(ctx,
+			"SELECT count() FROM system.merges WHERE database = 'lodestone' AND table = 'events'").Scan(&merges); err != nil {
 			return 0, fmt.Errorf("wait for the merges: %w", err)
 		}
 		if merges > 0 {

@@ -127,7 +127,8 @@ func (o endToEndOptions) measure(ctx context.Context, b *Bench, e *Engines) (err
 			address: p.collector, connections: endToEndConnections, rate: float64(o.Rate) / float64(o.Batch), seed: b.Seed,
 			request: func() request { return m.batch(o.Batch) },
 		}
-		probes := &probes{collector: "http://" + p.collector + "/v1/events", base: base, key: key, messages: m, account: account}
+		probes := &probes{collector: "http://" + p.collector + "/v1/events", base: base, key: key,
+			messages: m, account: account}
 		both, ctx := errgroup.WithContext(ctx) // an error of one ends the other
 		var under measured
 		both.Go(func() (err error) {
@@ -232,7 +233,8 @@ func (p *probes) send(ctx context.Context, magnet uuid.UUID) error {
 	p.mu.Lock()
 	p.pending[e.EventID] = pendingProbe{magnet: magnet}
 	p.mu.Unlock()
-	r, err := exchange(ctx, http.DefaultClient, http.MethodPost, p.collector, "", p.messages.appendEvent(nil, &e, time.Now()))
+	r, err := exchange(ctx, http.DefaultClient, http.MethodPost, p.collector, "",
+		p.messages.appendEvent(nil, &e, time.Now()))
 	if err != nil || r.status != http.StatusAccepted {
 		return errors.Join(err, fmt.Errorf("send a probe: %d: %s", r.status, r.body))
 	}
@@ -267,7 +269,8 @@ func (p *probes) look(ctx context.Context) (left int, err error) {
 
 // lookFor asks for the probes of a lead magnet.
 func (p *probes) lookFor(ctx context.Context, magnet uuid.UUID) error {
-	body, _, err := get(ctx, http.DefaultClient, fmt.Sprintf("%s?lead_magnet_id=%s&per_page=%d", p.base, magnet, probePage), p.key)
+	body, _, err := get(ctx, http.DefaultClient, fmt.Sprintf("%s?lead_magnet_id=%s&per_page=%d",
+		p.base, magnet, probePage), p.key)
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,8 @@ func (b *Bench) startEngines(ctx context.Context, kafka string) (_ *Engines, err
 	if e.dir, err = os.MkdirTemp(b.Dir, "engines-"); err != nil {
 		return nil, err
 	}
-	if err := os.Chmod(e.dir, 0o711); err != nil { //nolint:gosec // PostgreSQL, another user if root runs this, passes through
+	if err := os.Chmod(e.dir,
+		0o711); err != nil { //nolint:gosec // PostgreSQL, another user if root runs this, passes through
 		return nil, err
 	}
 	defer func() {
@@ -96,13 +97,16 @@ func (e *Engines) start(ctx context.Context, b *Bench) error {
 		e.started = append(e.started, s) // stopping what did not start is harmless
 		all.Go(func() error { return s.Start(ctx) })
 	}
-	e.clickhouse = engine.NewClickHouse(engine.ClickHouseConfig{Runtime: runtime, Dir: filepath.Join(e.dir, "clickhouse"), Installer: installer})
+	e.clickhouse = engine.NewClickHouse(engine.ClickHouseConfig{Runtime: runtime,
+		Dir: filepath.Join(e.dir, "clickhouse"), Installer: installer})
 	begin(e.clickhouse)
-	e.postgres = engine.NewPostgres(engine.PostgresConfig{Runtime: runtime, Dir: filepath.Join(e.dir, "postgres"), Installer: installer})
+	e.postgres = engine.NewPostgres(engine.PostgresConfig{Runtime: runtime,
+		Dir: filepath.Join(e.dir, "postgres"), Installer: installer})
 	begin(e.postgres)
 	switch e.Kafka {
 	case Real:
-		e.apache = apachekafka.New(apachekafka.Config{Runtime: runtime, Dir: filepath.Join(e.dir, "kafka"), AsShipped: true, Installer: installer})
+		e.apache = apachekafka.New(apachekafka.Config{Runtime: runtime, Dir: filepath.Join(e.dir, "kafka"),
+			AsShipped: true, Installer: installer})
 		begin(e.apache)
 	case Embedded:
 		all.Go(func() (err error) { e.broker, err = b.startBroker(ctx, e); return err })
@@ -162,7 +166,8 @@ func (e *Engines) deleteTopics(ctx context.Context) error {
 func emptyTables(ctx context.Context, store driver.Conn) error {
 	var tables []string
 	if err := store.QueryRow(ctx, "SELECT groupArray(name) FROM system.tables"+
-		" WHERE database = 'lodestone' AND engine LIKE '%MergeTree' AND NOT startsWith(name, 'goose')").Scan(&tables); err != nil {
+		" WHERE database = 'lodestone' AND engine LIKE '%MergeTree' AND NOT startsWith(name, 'goose')").Scan(
+		&tables); err != nil {
 		return fmt.Errorf("list tables: %w", err)
 	}
 	for _, table := range tables {

@@ -54,7 +54,8 @@ func (o exportOptions) measure(ctx context.Context, b *Bench, e *Engines) (err e
 	if b.Quick {
 		stored = min(stored, quickExport)
 	}
-	events := traffic.New(traffic.Config{Seed: b.Seed, Events: stored, Largest: exportShare, Begin: time.Now().AddDate(-1, 0, 0), Span: 350 * 24 * time.Hour})
+	events := traffic.New(traffic.Config{Seed: b.Seed, Events: stored, Largest: exportShare,
+		Begin: time.Now().AddDate(-1, 0, 0), Span: 350 * 24 * time.Hour})
 	q, err := b.startQueried(ctx, e, events, stored, 1, 1)
 	if err != nil {
 		return err
@@ -62,7 +63,8 @@ func (o exportOptions) measure(ctx context.Context, b *Bench, e *Engines) (err e
 	defer func() { err = errors.Join(err, q.stop(context.WithoutCancel(ctx))) }()
 	x := &exportRun{engines: e, queried: q}
 	var rows uint64
-	if err := q.store.QueryRow(ctx, "SELECT count() FROM lodestone.events WHERE account_id = ?", q.account).Scan(&rows); err != nil {
+	if err := q.store.QueryRow(ctx, "SELECT count() FROM lodestone.events WHERE account_id = ?",
+		q.account).Scan(&rows); err != nil {
 		return fmt.Errorf("count the events to export: %w", err)
 	}
 	x.rows = int64(rows)
@@ -98,7 +100,8 @@ func (x *exportRun) memoryAtRest() (bytes uint64, err error) {
 
 func (x *exportRun) caseOf(f fileFormat) Case {
 	return Case{
-		Name: f.caseName(), Title: fmt.Sprintf("GET /api/v1/analytics/export as %s: %s events of one account", f.name, number(float64(x.rows))), Warm: 1,
+		Name: f.caseName(), Title: fmt.Sprintf("GET /api/v1/analytics/export as %s: %s events of one account", f.name,
+			number(float64(x.rows))), Warm: 1,
 		Sides: []Side{
 			{Name: "export", Run: x.side(f, x.export)},
 			{Name: bareExport, Run: x.side(f, x.bare)},
@@ -107,7 +110,8 @@ func (x *exportRun) caseOf(f fileFormat) Case {
 }
 
 // side returns a run that reads a file to its end.
-func (x *exportRun) side(f fileFormat, request func(context.Context, fileFormat) (*http.Request, error)) func(context.Context) (Sample, error) {
+func (x *exportRun) side(f fileFormat, request func(context.Context, fileFormat) (*http.Request,
+	error)) func(context.Context) (Sample, error) {
 	return func(ctx context.Context) (Sample, error) {
 		req, err := request(ctx, f)
 		if err != nil {
@@ -160,7 +164,8 @@ func (x *exportRun) bare(ctx context.Context, f fileFormat) (*http.Request, erro
 	address.RawQuery = url.Values{
 		"max_threads": {exportThreads}, "param_account": {x.account.String()}, "date_time_output_format": {"iso"},
 	}.Encode()
-	sql := "SELECT " + bareColumns + " FROM (SELECT * FROM lodestone.events WHERE account_id = {account:UUID}) FORMAT " + f.clickhouse
+	sql := "SELECT " + bareColumns + " FROM (SELECT * FROM lodestone.events WHERE account_id = {account:UUID}) FORMAT " +
+		f.clickhouse
 	return http.NewRequestWithContext(ctx, http.MethodPost, address.String(), strings.NewReader(sql))
 }
 

@@ -120,7 +120,8 @@ func (e *Engines) insertMeanwhile(ctx context.Context, events *traffic.Generator
 				offset++
 			}
 			input := block.Input()
-			if err := conn.Do(ctx, ch.Query{Body: input.Into("events"), Input: input, Settings: []ch.Setting{ch.SettingInt("async_insert", 0)}}); err != nil {
+			if err := conn.Do(ctx, ch.Query{Body: input.Into("events"), Input: input,
+				Settings: []ch.Setting{ch.SettingInt("async_insert", 0)}}); err != nil {
 				return err
 			}
 		}
@@ -155,7 +156,8 @@ type queried struct {
 
 // startQueried stores events instead of those that are stored, gives addresses so many access links
 // of the largest account each, and starts the query service. The caller stops it.
-func (b *Bench) startQueried(ctx context.Context, e *Engines, events *traffic.Generator, rows int64, emails, links int) (q *queried, err error) {
+func (b *Bench) startQueried(ctx context.Context, e *Engines, events *traffic.Generator, rows int64, emails,
+	links int) (q *queried, err error) {
 	b.Sayf("storing %d events", rows)
 	q = &queried{account: events.Accounts()[0]}
 	if q.store, err = clickhouse.Open(clickhouse.Config{URL: e.ClickHouseURL}, 2); err != nil {
@@ -214,7 +216,8 @@ func (b *Bench) startQuery(ctx context.Context, e *Engines) (p *Process, base st
 		return nil, "", err
 	}
 	p, err = b.Lodestone(ctx, e, "query", "LISTEN="+address,
-		"LIMIT_REQUESTS_PER_MINUTE=10000000", "LIMIT_ANALYTICS_PER_MINUTE=10000000", "LIMIT_ANALYTICS_EMAIL_PER_MINUTE=10000000",
+		"LIMIT_REQUESTS_PER_MINUTE=10000000", "LIMIT_ANALYTICS_PER_MINUTE=10000000",
+		"LIMIT_ANALYTICS_EMAIL_PER_MINUTE=10000000",
 		"LIMIT_ANALYTICS_QUERY_PER_MINUTE=10000000", "QUERY_PROCESSOR_SECONDS_PER_MINUTE=1000000",
 		"QUERY_TIMEOUT="+queryTimeout.String())
 	return p, "http://" + address + "/api/v1/analytics", err
@@ -234,7 +237,8 @@ func (e *Engines) addAccount(ctx context.Context, account uuid.UUID) (key string
 			_, err = tx.Exec(ctx, "INSERT INTO accounts (id, name, plan) VALUES ($1, 'bench', 'team')", account)
 		}
 		if err == nil {
-			_, err = tx.Exec(ctx, "INSERT INTO api_keys (id, account_id, name, prefix, hash, scopes) VALUES ($1, $2, 'bench', $3, $4, '{read,write,leads}')",
+			_, err = tx.Exec(ctx,
+				"INSERT INTO api_keys (id, account_id, name, prefix, hash, scopes) VALUES ($1, $2, 'bench', $3, $4, '{read,write,leads}')",
 				uuid.New(), account, created.Prefix, created.Hash[:])
 		}
 		return err
@@ -263,7 +267,8 @@ func (q *queried) addLinks(ctx context.Context, e *Engines, emails, links int) e
 		sql  string
 		args []any
 	}{
-		{"INSERT INTO lead_magnets (id, account_id, title) SELECT DISTINCT unnest($2::uuid[]), $1::uuid, 'm'", []any{q.account, magnets}},
+		{"INSERT INTO lead_magnets (id, account_id, title) SELECT DISTINCT unnest($2::uuid[]), $1::uuid, 'm'",
+			[]any{q.account, magnets}},
 		{`INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_hash, token_sealed, token_key)
 			SELECT l.id, $1::uuid, l.magnet, a.email, lower(a.email), sha256(l.id::text::bytea), '', 0 FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS l (id, magnet, n),
 			LATERAL (SELECT 'reader' || (n - 1) / $4::bigint || '@example.com') AS a (email)`, []any{q.account, ids, magnets, links}},
@@ -317,13 +322,14 @@ func (insertOptions) measure(ctx context.Context, b *Bench, e *Engines) (err err
 		d := &drain{b: b, e: e, partitions: 1, store: store, rows: int64(inserts * rows), blockRows: rows}
 		d.fillBlocks()
 		drains = append(drains, d)
-		sides = append(sides, Side{Name: fmt.Sprintf("%s rows", number(float64(rows))), Run: func(ctx context.Context) (Sample, error) {
-			s, err := d.insert(ctx)
-			if err == nil {
-				s[insertCPU] = s[CPU("clickhouse")] * s[blockRows] / 1000
-			}
-			return s, err
-		}})
+		sides = append(sides, Side{Name: fmt.Sprintf("%s rows", number(float64(rows))),
+			Run: func(ctx context.Context) (Sample, error) {
+				s, err := d.insert(ctx)
+				if err == nil {
+					s[insertCPU] = s[CPU("clickhouse")] * s[blockRows] / 1000
+				}
+				return s, err
+			}})
 	}
 	return b.Measure(ctx, Case{
 		Name:  insertCase,

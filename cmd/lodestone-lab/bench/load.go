@@ -184,7 +184,8 @@ func accepted(answer *fasthttp.Response) error {
 // openLoop calls ask at random times, a mean rate a second, whether or not earlier calls have
 // returned, and returns how long each took from the time at which it was due. It is for tens of
 // requests a second, and load for thousands.
-func openLoop(ctx context.Context, seed uint64, rate float64, requests int, ask func(ctx context.Context, number int) error) ([]time.Duration, error) {
+func openLoop(ctx context.Context, seed uint64, rate float64, requests int,
+	ask func(ctx context.Context, number int) error) ([]time.Duration, error) {
 	random := rand.New(rand.NewPCG(seed, 2))
 	took := make([]time.Duration, requests)
 	all, loop := errgroup.WithContext(ctx)
@@ -238,7 +239,8 @@ func exchange(ctx context.Context, via *http.Client, method, address, key string
 	}
 }
 
-func exchangeOnce(ctx context.Context, via *http.Client, method, address, key string, body []byte) (r reply, after time.Duration, err error) {
+func exchangeOnce(ctx context.Context, via *http.Client, method, address, key string, body []byte) (r reply,
+	after time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
 		return r, 0, err

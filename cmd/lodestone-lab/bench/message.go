@@ -56,10 +56,11 @@ func (m *messages) one() request {
 	var e event.Event
 	m.next(&e)
 	body := m.appendEvent(nil, &e, time.Now())
-	head := fmt.Sprintf("POST /v1/events HTTP/1.1\r\nHost: events.example.com\r\nConnection: keep-alive\r\nContent-Length: %d\r\n"+
-		"User-Agent: %s\r\nContent-Type: text/plain;charset=UTF-8\r\nAccept: */*\r\nOrigin: https://guides.example.com\r\n"+
-		"Sec-Fetch-Site: same-site\r\nSec-Fetch-Mode: no-cors\r\nSec-Fetch-Dest: empty\r\nReferer: https://guides.example.com/\r\n"+
-		"Accept-Encoding: gzip, deflate, br, zstd\r\nAccept-Language: en-GB,en;q=0.9\r\n\r\n", len(body), e.UserAgent)
+	head := fmt.Sprintf(
+		"POST /v1/events HTTP/1.1\r\nHost: events.example.com\r\nConnection: keep-alive\r\nContent-Length: %d\r\n"+
+			"User-Agent: %s\r\nContent-Type: text/plain;charset=UTF-8\r\nAccept: */*\r\nOrigin: https://guides.example.com\r\n"+
+			"Sec-Fetch-Site: same-site\r\nSec-Fetch-Mode: no-cors\r\nSec-Fetch-Dest: empty\r\nReferer: https://guides.example.com/\r\n"+
+			"Accept-Encoding: gzip, deflate, br, zstd\r\nAccept-Language: en-GB,en;q=0.9\r\n\r\n", len(body), e.UserAgent)
 	return newRequest(head, body, 1)
 }
 
@@ -104,7 +105,8 @@ func newRequest(head string, body []byte, events int) request {
 func (m *messages) appendEvent(b []byte, e *event.Event, now time.Time) []byte {
 	const layout = "2006-01-02T15:04:05.000Z07:00"
 	token := m.tokens.Sign(token.Claims{
-		AccountID: e.AccountID, LeadMagnetID: e.LeadMagnetID, GenericLinkID: e.GenericLinkID, AccessLinkID: e.AccessLinkID, MagnetVersion: e.MagnetVersion,
+		AccountID: e.AccountID, LeadMagnetID: e.LeadMagnetID, GenericLinkID: e.GenericLinkID, AccessLinkID: e.AccessLinkID,
+		MagnetVersion: e.MagnetVersion,
 	})
 	data, session := "", ""
 	if e.Page > 0 {
@@ -113,6 +115,8 @@ func (m *messages) appendEvent(b []byte, e *event.Event, now time.Time) []byte {
 	if e.SessionID != uuid.Nil {
 		session = fmt.Sprintf(`,"session_id":"%s"`, e.SessionID)
 	}
-	return fmt.Appendf(b, `{"token":"%s","event_type":"%s","event_data":{%s},`+idField+`%s"%s,"created_at":"%s","sent_at":"%s"}`,
-		token, e.Type, data, e.EventID, session, now.UTC().Add(-200*time.Millisecond).Format(layout), now.UTC().Format(layout))
+	return fmt.Appendf(b, `{"token":"%s","event_type":"%s","event_data":{%s},`+idField+
+		`%s"%s,"created_at":"%s","sent_at":"%s"}`,
+		token, e.Type, data, e.EventID, session, now.UTC().Add(-200*time.Millisecond).Format(layout),
+		now.UTC().Format(layout))
 }

@@ -39,7 +39,8 @@ type Process struct {
 
 // Start runs a command of a program in a child process, with the settings given and no others, and
 // returns when probe does without an error. The caller stops it.
-func (b *Bench) Start(ctx context.Context, name, program string, env []string, probe func(context.Context) error, args ...string) (*Process, error) {
+func (b *Bench) Start(ctx context.Context, name, program string, env []string, probe func(context.Context) error,
+	args ...string) (*Process, error) {
 	dir := b.File("processes")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -104,7 +105,8 @@ func (p *Process) Stop(ctx context.Context) error {
 	pid := p.child.PID()
 	err := p.child.Stop(ctx)
 	if pid != p.pid {
-		err = errors.Join(err, fmt.Errorf("%s ended by itself while it was measured: see %s", p.Name, filepath.Base(p.child.LogPath())))
+		err = errors.Join(err, fmt.Errorf("%s ended by itself while it was measured: see %s", p.Name,
+			filepath.Base(p.child.LogPath())))
 	}
 	return err
 }
@@ -284,12 +286,14 @@ type Machine struct {
 
 // String is the machine in one line.
 func (m Machine) String() string {
-	return fmt.Sprintf("%s, %d cores, %s of memory, %s, %s, lodestone %s, load before %s", m.CPU, m.Cores, m.Memory, m.System, m.Go, m.Version, m.Load)
+	return fmt.Sprintf("%s, %d cores, %s of memory, %s, %s, lodestone %s, load before %s", m.CPU, m.Cores, m.Memory,
+		m.System, m.Go, m.Version, m.Load)
 }
 
 // ThisMachine describes the machine, and a version of Lodestone on it.
 func ThisMachine(version string) (Machine, error) {
-	m := Machine{CPU: "unknown CPU", Cores: runtime.NumCPU(), System: runtime.GOOS, Go: runtime.Version(), Version: version}
+	m := Machine{CPU: "unknown CPU", Cores: runtime.NumCPU(), System: runtime.GOOS,
+		Go: runtime.Version(), Version: version}
 	fs, err := procfs.NewDefaultFS()
 	if err != nil {
 		return m, fmt.Errorf("read /proc, which only Linux has: %w", err)

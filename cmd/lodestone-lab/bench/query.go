@@ -73,7 +73,8 @@ const (
 
 func (o queryOptions) measureRows(ctx context.Context, b *Bench, e *Engines, rows int64) (err error) {
 	events := pastYear(b.Seed, rows)
-	q := &queryRun{Bench: b, queryOptions: o, e: e, rows: rows, seed: b.Seed, http: &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
+	q := &queryRun{Bench: b, queryOptions: o, e: e, rows: rows, seed: b.Seed, http: &http.Client{Timeout: time.Minute,
+		Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
 	if q.queried, err = b.startQueried(ctx, e, events, rows, 1, 1); err != nil {
 		return err
 	}
@@ -97,7 +98,8 @@ func (q *queryRun) measureFirstPages(ctx context.Context, size Sample) error {
 	queries := append([]string{""}, combine(q.picks)...)
 	return q.Measure(ctx, Case{
 		Name: firstPageCase(q.rows), Warm: 1,
-		Title: fmt.Sprintf("GET /api/v1/analytics, every filter and pair of filters: %s events, the account has 4 %% of them", number(float64(q.rows))),
+		Title: fmt.Sprintf("GET /api/v1/analytics, every filter and pair of filters: %s events, the account has 4 %% of them",
+			number(float64(q.rows))),
 		Sides: []Side{
 			{Name: "lists", Run: func(ctx context.Context) (Sample, error) {
 				s, err := q.ask(ctx, slices.Repeat(queries, q.Requests))

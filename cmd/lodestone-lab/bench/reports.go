@@ -50,8 +50,10 @@ func reports() []timedReport {
 		return with(of(metrics...), query{"dimensions": []string{dimension}, "limit": 10})
 	}
 	overview := []query{
-		daily("visitors"), daily("submissions"), daily("readers"), daily("finish_rate"), daily("reading_ms"), daily("downloads"), daily("readers", "page_views"),
-		by("lead_magnet_id", "link_views", "submissions", "readers", "finished"), by("utm_source", "readers", "finish_rate"), by("device", "readers"),
+		daily("visitors"), daily("submissions"), daily("readers"), daily("finish_rate"), daily("reading_ms"),
+		daily("downloads"), daily("readers", "page_views"),
+		by("lead_magnet_id", "link_views", "submissions", "readers", "finished"),
+		by("utm_source", "readers", "finish_rate"), by("device", "readers"),
 		by("generic_link_id", "link_views", "submission_rate"), by("email_domain", "readers"),
 	}
 	for _, q := range overview {
@@ -120,7 +122,8 @@ func (o reportOptions) measureRows(ctx context.Context, b *Bench, e *Engines, ro
 	return nil
 }
 
-func (o reportOptions) measureReport(ctx context.Context, b *Bench, e *Engines, q *queried, client *http.Client, r timedReport, rows int64, size Sample) error {
+func (o reportOptions) measureReport(ctx context.Context, b *Bench, e *Engines, q *queried, client *http.Client,
+	r timedReport, rows int64, size Sample) error {
 	if !b.Wanted(r.caseOf(rows)) {
 		return nil
 	}
@@ -130,7 +133,8 @@ func (o reportOptions) measureReport(ctx context.Context, b *Bench, e *Engines, 
 	}
 	return b.Measure(ctx, Case{
 		Name: r.caseOf(rows), Warm: 1,
-		Title: fmt.Sprintf("a report of the largest account, one after another, while %d events/s are inserted: %s events", insertedMeanwhile, number(float64(rows))),
+		Title: fmt.Sprintf("a report of the largest account, one after another, while %d events/s are inserted: %s events",
+			insertedMeanwhile, number(float64(rows))),
 		Sides: []Side{{Name: "report", Run: func(ctx context.Context) (Sample, error) {
 			watch, err := Watch(append(e.Processes(), q.process.Metered())...)
 			if err != nil {
@@ -156,10 +160,12 @@ func (o reportOptions) measureReport(ctx context.Context, b *Bench, e *Engines, 
 }
 
 // asker returns what asks for a report once, and tells how long it took.
-func (q *queried) asker(ctx context.Context, client *http.Client, r timedReport) (func(context.Context) (time.Duration, error), error) {
+func (q *queried) asker(ctx context.Context, client *http.Client,
+	r timedReport) (func(context.Context) (time.Duration, error), error) {
 	if r.pages {
 		var magnet uuid.UUID
-		if err := q.store.QueryRow(ctx, "SELECT lead_magnet_id FROM lodestone.events WHERE account_id = ? GROUP BY lead_magnet_id ORDER BY count() DESC LIMIT 1", q.account).Scan(&magnet); err != nil {
+		if err := q.store.QueryRow(ctx,
+			"SELECT lead_magnet_id FROM lodestone.events WHERE account_id = ? GROUP BY lead_magnet_id ORDER BY count() DESC LIMIT 1", q.account).Scan(&magnet); err != nil {
 			return nil, fmt.Errorf("choose a lead magnet: %w", err)
 		}
 		return func(ctx context.Context) (time.Duration, error) {
@@ -189,7 +195,9 @@ func (q *queried) asker(ctx context.Context, client *http.Client, r timedReport)
 func (q *queried) storedBytes(ctx context.Context) (Sample, error) {
 	const of = "database = 'lodestone' AND table = 'events' AND active"
 	var table, all float64
-	err := q.store.QueryRow(ctx, "SELECT (sum(bytes_on_disk) - (SELECT sum(bytes_on_disk) FROM system.projection_parts WHERE "+of+")) / sum(rows), sum(bytes_on_disk) / sum(rows) FROM system.parts WHERE "+of).
+	err := q.store.QueryRow(ctx,
+		"SELECT (sum(bytes_on_disk) - (SELECT sum(bytes_on_disk) FROM system.projection_parts WHERE "+of+
+			")) / sum(rows), sum(bytes_on_disk) / sum(rows) FROM system.parts WHERE "+of).
 		Scan(&table, &all)
 	return Sample{tableBytes: table, allBytes: all}, err
 }

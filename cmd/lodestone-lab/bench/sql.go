@@ -49,7 +49,8 @@ func (o sqlOptions) run(ctx context.Context, b *Bench, e *Engines) (err error) {
 	if b.Quick {
 		rows = min(rows, 500_000)
 	}
-	s := &sqlBench{Bench: b, sqlOptions: o, e: e, events: pastYear(b.Seed, rows), http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
+	s := &sqlBench{Bench: b, sqlOptions: o, e: e, events: pastYear(b.Seed, rows),
+		http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
 	s.Rows = rows
 	defer s.http.CloseIdleConnections()
 	if s.queried, err = b.startQueried(ctx, e, s.events, rows, addresses, linksOfAddress); err != nil {
@@ -75,7 +76,8 @@ func (s *sqlBench) email(ctx context.Context) error {
 		Sides: []Side{{Name: "query", Run: func(ctx context.Context) (Sample, error) {
 			seed++ // other times in each run
 			took, err := openLoop(ctx, seed, rate, requests, func(ctx context.Context, _ int) error {
-				_, _, err := get(ctx, s.http, s.base+"/email?email="+url.QueryEscape(s.emails[int(turn.Add(1))%len(s.emails)]), s.key)
+				_, _, err := get(ctx, s.http, s.base+"/email?email="+url.QueryEscape(s.emails[int(turn.Add(1))%len(s.emails)]),
+					s.key)
 				return err
 			})
 			sample := Sample{}
@@ -88,7 +90,8 @@ func (s *sqlBench) email(ctx context.Context) error {
 // analyse asks as the SQL user. An answer comes when it is complete, so that an error within one is
 // seen, and a query ends when whoever asked has gone: it would run on beside what is measured next.
 func (s *sqlBench) analyse(ctx context.Context, query string) error {
-	r, err := exchange(ctx, s.http, http.MethodPost, s.e.clickhouse.SQLURL()+"&wait_end_of_query=1&cancel_http_readonly_queries_on_client_close=1", "", []byte(query))
+	r, err := exchange(ctx, s.http, http.MethodPost,
+		s.e.clickhouse.SQLURL()+"&wait_end_of_query=1&cancel_http_readonly_queries_on_client_close=1", "", []byte(query))
 	if err == nil && r.status != http.StatusOK {
 		err = fmt.Errorf("the SQL user gets %d %s: %.200s", r.status, http.StatusText(r.status), r.body)
 	}
@@ -152,7 +155,8 @@ func (s *sqlBench) beside(ctx context.Context) (err error) {
 
 // besideRun is a run beside so many people. A list that fails counts as the longest that an answer
 // may take: one that is refused does not make the others look better.
-func (s *sqlBench) besideRun(ctx context.Context, p *pipeline, long time.Duration, people int) (sample Sample, err error) {
+func (s *sqlBench) besideRun(ctx context.Context, p *pipeline, long time.Duration,
+	people int) (sample Sample, err error) {
 	const longest = 10 * time.Second                        // as the default --query-timeout
 	m := &messages{generator: s.events, tokens: s.e.Tokens} // of the accounts that are stored, so that the list changes
 	l := load{
@@ -199,13 +203,14 @@ func (s *sqlBench) besideRun(ctx context.Context, p *pipeline, long time.Duratio
 		begin := time.Now()
 		answered.Store(0)
 		refusals.Store(0)
-		if lists, err = openLoop(ctx, s.Seed, besideAsks, int(besideAsks*long.Seconds()), func(ctx context.Context, _ int) error {
-			if _, _, err := get(ctx, s.http, s.base+"?per_page=20", s.key); err != nil && ctx.Err() == nil {
-				s.Sayf("%s: %v", besideCase, err)
-				return service.Sleep(ctx, longest)
-			}
-			return nil
-		}); err != nil {
+		if lists, err = openLoop(ctx, s.Seed, besideAsks, int(besideAsks*long.Seconds()),
+			func(ctx context.Context, _ int) error {
+				if _, _, err := get(ctx, s.http, s.base+"?per_page=20", s.key); err != nil && ctx.Err() == nil {
+					s.Sayf("%s: %v", besideCase, err)
+					return service.Sleep(ctx, longest)
+				}
+				return nil
+			}); err != nil {
 			return err
 		}
 		after, err := probe.Metric(ctx, p.processes[1].Admin, "lodestone_consumer_rows_total")
@@ -218,7 +223,8 @@ func (s *sqlBench) besideRun(ctx context.Context, p *pipeline, long time.Duratio
 	sample = under.sample()
 	sample[collectorP99] = sample[Latency(0.99)]
 	sample.AddLatencies(latenciesOf(lists))
-	sample[stored], sample[asked], sample[refused] = rows/seconds, float64(answered.Load())/seconds, float64(refusals.Load())/seconds
+	sample[stored], sample[asked], sample[refused] = rows/seconds, float64(answered.Load())/seconds,
+		float64(refusals.Load())/seconds
 	return sample, nil
 }
 
@@ -227,7 +233,8 @@ func (s *sqlBench) besideRun(ctx context.Context, p *pipeline, long time.Duratio
 func (s *sqlBench) awaitNoQueries(ctx context.Context) error {
 	if err := await(ctx, func() (bool, error) {
 		var waiting, running uint64
-		err := s.store.QueryRow(ctx, "SELECT (SELECT toUInt64(ifNull(sum(queue_length), 0)) FROM system.scheduler), (SELECT count() FROM system.processes WHERE user != currentUser())").Scan(&waiting, &running)
+		err := s.store.QueryRow(ctx,
+			"SELECT (SELECT toUInt64(ifNull(sum(queue_length), 0)) FROM system.scheduler), (SELECT count() FROM system.processes WHERE user != currentUser())").Scan(&waiting, &running)
 		return waiting+running == 0, err
 	}); err != nil {
 		return fmt.Errorf("wait for the SQL user's queries to end: %w", err)

@@ -84,6 +84,7 @@ func (u *upRun) run(ctx context.Context) (s Sample, err error) {
 		return nil, err
 	}
 	return Sample{
-		readyTime: took.Seconds(), restCPU: 100 * use["up"].CPU.Seconds() / restFor.Seconds(), restBytes: float64(use["up"].Peak) / (1 << 20),
+		readyTime: took.Seconds(), restCPU: 100 * use["up"].CPU.Seconds() / restFor.Seconds(),
+		restBytes: float64(use["up"].Peak) / (1 << 20),
 	}, nil
 }

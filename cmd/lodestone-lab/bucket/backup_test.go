@@ -35,7 +35,8 @@ func TestABackupWhileADocumentIsDeleted(t *testing.T) {
 	var during func()
 	var printed []string
 	deps := backup.Deps{
-		Postgres: l.db, ClickHouse: stack.ClickHouse, Kafka: stack.Kafka, Files: &backup.Bucket{Client: client, At: at}, Log: slog.New(slog.DiscardHandler),
+		Postgres: l.db, ClickHouse: stack.ClickHouse, Kafka: stack.Kafka, Files: &backup.Bucket{Client: client, At: at},
+		Log: slog.New(slog.DiscardHandler),
 		Progress: func(line string) {
 			printed = append(printed, line)
 			if strings.HasPrefix(line, "Postgres: ") {
@@ -54,7 +55,8 @@ func TestABackupWhileADocumentIsDeleted(t *testing.T) {
 	}
 	m, err := b.Create(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, []backup.Gone{{ID: *deleted.ObjectID, LeadMagnetID: deleted.LeadMagnetID, Version: 1, Title: "x"}}, m.Gone)
+	require.Equal(t, []backup.Gone{{ID: *deleted.ObjectID, LeadMagnetID: deleted.LeadMagnetID, Version: 1, Title: "x"}},
+		m.Gone)
 	require.Len(t, m.Files, 1)
 	require.Equal(t, *kept.ObjectID, m.Files[0].ID)
 	found, err := b.Find(t.Context(), m.Name)
@@ -82,7 +84,9 @@ func TestABackupWhileADocumentIsDeleted(t *testing.T) {
 	require.NoError(t, err)
 	_, err = b.Restore(t.Context(), found)
 	require.NoError(t, err)
-	require.Contains(t, printed, `not in the backup, since it was deleted while the backup was made: version 1 of the document "x" (lead magnet `+deleted.LeadMagnetID.String()+`)`)
+	require.Contains(t, printed,
+		`not in the backup, since it was deleted while the backup was made: version 1 of the document "x" (lead magnet `+
+			deleted.LeadMagnetID.String()+`)`)
 	require.Len(t, l.objects(), 1)
 	files = l.open(l.config)
 	got, err := l.read(files, l.file(kept.LeadMagnetID))

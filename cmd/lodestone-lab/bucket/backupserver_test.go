@@ -23,9 +23,11 @@ func TestClickHouseRestoresFromABucketByItself(t *testing.T) {
 	server := enginetest.NewClickHouse(t, dir)
 	enginetest.Run(t, server)
 	stack := enginetest.NewStack(t, enginetest.StackConfig{Partitions: 2, ClickHouse: server.URL()})
-	address, _, _ := serveAccounts(t, "backups", "us-east-1", nil) // for which ClickHouse signs if the address names no region
+	// for which ClickHouse signs if the address names no region
+	address, _, _ := serveAccounts(t, "backups", "us-east-1", nil)
 	s3 := blob.Config{Endpoint: address, AccessKey: accessKey, SecretKey: secretKey}
-	deps := backup.Deps{Postgres: enginetest.MigratedPostgres(t), ClickHouse: stack.ClickHouse, Kafka: stack.Kafka, S3: s3, Log: slog.New(slog.DiscardHandler)}
+	deps := backup.Deps{Postgres: enginetest.MigratedPostgres(t), ClickHouse: stack.ClickHouse, Kafka: stack.Kafka, S3: s3,
+		Log: slog.New(slog.DiscardHandler)}
 	require.NoError(t, stack.Conn.Exec(t.Context(), `INSERT INTO lodestone.events (account_id, access_link_id, event_id, event_type, event_data, created_at, received_at, kafka_topic_id, kafka_offset)
 		SELECT generateUUIDv4(), generateUUIDv4(1), generateUUIDv4(2), 'page_viewed', '{}', now(), now64(), generateUUIDv4(3), number FROM numbers(100)`))
 	open := func(at string) *backup.Backups {
@@ -45,7 +47,8 @@ func TestClickHouseRestoresFromABucketByItself(t *testing.T) {
 		}
 		name, err := filepath.Rel(place, path)
 		require.NoError(t, err)
-		_, err = bucket.FPutObject(t.Context(), "backups", "lodestone/"+filepath.ToSlash(name), path, minio.PutObjectOptions{})
+		_, err = bucket.FPutObject(t.Context(), "backups", "lodestone/"+filepath.ToSlash(name),
+			path, minio.PutObjectOptions{})
 		return err
 	}))
 
@@ -61,6 +64,7 @@ func TestClickHouseRestoresFromABucketByItself(t *testing.T) {
 
 	_, err = open("s3://backups/lodestone").Create(t.Context())
 	require.ErrorContains(t, err, "BackupsIOThreadPool", "if it can write now, have it make the backup above")
-	_, err = clickhouse.Backup(t.Context(), stack.ClickHouse, clickhouse.BackupPlace{URL: address + "/backups/x", AccessKey: accessKey, SecretKey: "another"})
+	_, err = clickhouse.Backup(t.Context(), stack.ClickHouse, clickhouse.BackupPlace{URL: address + "/backups/x",
+		AccessKey: accessKey, SecretKey: "another"})
 	require.ErrorContains(t, err, "S3_ERROR")
 }

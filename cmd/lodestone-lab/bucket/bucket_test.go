@@ -37,7 +37,8 @@ import (
 
 func TestMain(m *testing.M) {
 	certificatetest.Trust()
-	enginetest.Main(m, goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1")) // it runs as long as the process
+	// it runs as long as the process
+	enginetest.Main(m, goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"))
 }
 
 const (
@@ -58,7 +59,8 @@ func serve(t *testing.T, name string) (address, dir string, stop func()) {
 // newAccounts returns the keys of a server, including the root's.
 func newAccounts(t *testing.T) *auth.IAMServiceInternal {
 	t.Helper()
-	accounts, err := auth.NewInternal(auth.Account{Access: accessKey, Secret: secretKey, Role: auth.RoleAdmin}, t.TempDir())
+	accounts, err := auth.NewInternal(auth.Account{Access: accessKey, Secret: secretKey, Role: auth.RoleAdmin},
+		t.TempDir())
 	require.NoError(t, err)
 	return accounts
 }
@@ -75,7 +77,8 @@ func serveAccounts(t *testing.T, name, region string, accounts auth.IAMService) 
 	require.NoError(t, os.Mkdir(filepath.Join(base, versions), 0o750))
 	metadata, err := meta.NewSideCar(sidecar)
 	require.NoError(t, err)
-	backend, err := posix.New(root, metadata, posix.PosixOpts{SideCarDir: sidecar, VersioningDir: filepath.Join(base, versions), Concurrency: 16})
+	backend, err := posix.New(root, metadata, posix.PosixOpts{SideCarDir: sidecar,
+		VersioningDir: filepath.Join(base, versions), Concurrency: 16})
 	require.NoError(t, err)
 	host := net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t)))
 	ctx, cancel := context.WithCancel(context.Background())
@@ -104,10 +107,12 @@ func TestDailyExportIntoABucket(t *testing.T) {
 	db, c := enginetest.MigratedPostgres(t), enginetest.MigratedClickHouse(t)
 	address, dir, _ := serve(t, "analytics")
 	account := querytest.ID(t)
-	require.NoError(t, store.New(db.Unscoped()).InsertAccount(t.Context(), store.InsertAccountParams{ID: account, Name: "Test", Plan: "team"}))
+	require.NoError(t, store.New(db.Unscoped()).InsertAccount(t.Context(), store.InsertAccountParams{ID: account,
+		Name: "Test", Plan: "team"}))
 	const events = 600_000
 	stored := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -2)
-	ctx := native.Context(t.Context(), native.WithSettings(native.Settings{"async_insert": 0, "insert_allow_materialized_columns": 1}))
+	ctx := native.Context(t.Context(),
+		native.WithSettings(native.Settings{"async_insert": 0, "insert_allow_materialized_columns": 1}))
 	require.NoError(t, enginetest.Open(t, c).Exec(ctx, fmt.Sprintf(`INSERT INTO lodestone.events (account_id, access_link_id, event_id, event_type, event_data, created_at, received_at, stored_at, kafka_topic_id, kafka_offset)
 		SELECT '%s', generateUUIDv4(number), generateUUIDv4(number + 1000000), 'page_viewed', '{}', toDateTime64(%d, 3, 'UTC'), toDateTime64(%[2]d, 3, 'UTC'), toDateTime64(%[2]d, 3, 'UTC'), '%[3]s', number
 		FROM numbers(%d)`, account, stored.Unix(), uuid.New(), events)))
@@ -115,7 +120,8 @@ func TestDailyExportIntoABucket(t *testing.T) {
 	a, err := export.NewArchive(export.ArchiveConfig{
 		To: "s3://analytics/daily", Interval: time.Hour, Timeout: time.Minute, MemoryBytes: 256 << 20, TempDir: t.TempDir(),
 		Store: blob.Config{Endpoint: address, Region: region, AccessKey: accessKey, SecretKey: secretKey},
-	}, export.ArchiveDeps{ClickHouse: c, HTTP: querytest.HTTP(t), Postgres: db, Log: querytest.Log(), Registerer: prometheus.NewRegistry()})
+	}, export.ArchiveDeps{ClickHouse: c, HTTP: querytest.HTTP(t), Postgres: db, Log: querytest.Log(),
+		Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, a.Close()) }()
 	require.NoError(t, a.Once(t.Context()))

@@ -17,7 +17,8 @@ import (
 // cannot be read.
 func TestErasureLogInABucket(t *testing.T) {
 	address, dir, _ := serve(t, "documents")
-	log, err := person.OpenLog(person.Config{Log: "s3://documents/erasures"}, blob.Config{Endpoint: address, Region: region, AccessKey: accessKey, SecretKey: secretKey})
+	log, err := person.OpenLog(person.Config{Log: "s3://documents/erasures"},
+		blob.Config{Endpoint: address, Region: region, AccessKey: accessKey, SecretKey: secretKey})
 	require.NoError(t, err)
 	e := person.Entry{Version: 1, ID: uuid.New(), AccountID: uuid.New(), PersonID: uuid.New(), ErasedAt: time.Now().UTC()}
 	bad := uuid.New()

@@ -49,7 +49,8 @@ func newLibraryOf(t *testing.T, accounts auth.IAMService) *library {
 		Store: "s3://documents/lodestone",
 		S3:    blob.Config{Endpoint: address, Region: region, AccessKey: accessKey, SecretKey: secretKey},
 	}
-	require.NoError(t, store.New(l.db.Unscoped()).InsertAccount(t.Context(), store.InsertAccountParams{ID: l.account, Name: "Test", Plan: "team"}))
+	require.NoError(t, store.New(l.db.Unscoped()).InsertAccount(t.Context(), store.InsertAccountParams{ID: l.account,
+		Name: "Test", Plan: "team"}))
 	return l
 }
 
@@ -70,11 +71,13 @@ func (l *library) add(files *file.Files, size int) (store.LeadMagnetFile, []byte
 	object, err := files.Write(l.Context(), l.account, bytes.NewReader(text), int64(size))
 	require.NoError(l, err)
 	err = l.db.Account(l.Context(), l.account, func(tx pgx.Tx) error {
-		if _, err := store.New(tx).InsertMagnet(l.Context(), store.InsertMagnetParams{ID: id, AccountID: l.account, Title: "x"}); err != nil {
+		if _, err := store.New(tx).InsertMagnet(l.Context(),
+			store.InsertMagnetParams{ID: id, AccountID: l.account, Title: "x"}); err != nil {
 			return err
 		}
 		return files.Insert(l.Context(), tx, store.InsertFileParams{
-			LeadMagnetID: id, Version: 1, AccountID: l.account, FileName: "x.pdf", ContentType: "application/pdf", FileSize: int64(size), PageCount: 1, SHA256: sum[:], ObjectID: object,
+			LeadMagnetID: id, Version: 1, AccountID: l.account, FileName: "x.pdf", ContentType: "application/pdf",
+			FileSize: int64(size), PageCount: 1, SHA256: sum[:], ObjectID: object,
 		}, bytes.NewReader(text))
 	})
 	require.NoError(l, err)
@@ -83,7 +86,8 @@ func (l *library) add(files *file.Files, size int) (store.LeadMagnetFile, []byte
 
 func (l *library) file(magnet uuid.UUID) store.LeadMagnetFile {
 	l.Helper()
-	f, err := store.New(l.db.Unscoped()).GetFileVersion(l.Context(), store.GetFileVersionParams{LeadMagnetID: magnet, Version: 1})
+	f, err := store.New(l.db.Unscoped()).GetFileVersion(l.Context(),
+		store.GetFileVersionParams{LeadMagnetID: magnet, Version: 1})
 	require.NoError(l, err)
 	return f
 }
@@ -186,7 +190,8 @@ func TestSweep(t *testing.T) {
 	taking, err := l.db.Unscoped().Begin(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, store.New(taking).InsertFile(t.Context(), store.InsertFileParams{
-		LeadMagnetID: kept.LeadMagnetID, Version: 2, AccountID: l.account, FileName: "x", ContentType: "application/pdf", FileSize: 1000, PageCount: 1, SHA256: kept.SHA256, ObjectID: orphan,
+		LeadMagnetID: kept.LeadMagnetID, Version: 2, AccountID: l.account, FileName: "x", ContentType: "application/pdf",
+		FileSize: 1000, PageCount: 1, SHA256: kept.SHA256, ObjectID: orphan,
 	}))
 	swept := make(chan error)
 	go func() { swept <- files.Sweep(t.Context()) }()
@@ -197,7 +202,8 @@ func TestSweep(t *testing.T) {
 	require.NoError(t, files.Sweep(t.Context()))
 	require.Len(t, l.objects(), 2)
 	for _, version := range []int32{1, 2} {
-		f, err := store.New(l.db.Unscoped()).GetFileVersion(t.Context(), store.GetFileVersionParams{LeadMagnetID: kept.LeadMagnetID, Version: version})
+		f, err := store.New(l.db.Unscoped()).GetFileVersion(t.Context(),
+			store.GetFileVersionParams{LeadMagnetID: kept.LeadMagnetID, Version: version})
 		require.NoError(t, err)
 		_, err = l.read(l.open(l.config), f)
 		require.NoError(t, err)
@@ -209,7 +215,8 @@ func (l *library) blocked() {
 	l.Helper()
 	require.Eventually(l, func() bool {
 		var n int
-		err := l.db.Unscoped().QueryRow(l.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&n)
+		err := l.db.Unscoped().QueryRow(l.Context(),
+			"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&n)
 		return err == nil && n > 0
 	}, enginetest.Timeout, 10_000_000)
 }

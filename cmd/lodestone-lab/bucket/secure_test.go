@@ -15,7 +15,8 @@ func TestBucketOverTLS(t *testing.T) {
 	address, _, _ := serve(t, "documents")
 	ask := func(a *certificatetest.Authority) error {
 		c := blob.Config{
-			Endpoint: "https://" + certificatetest.Proxy(t, strings.TrimPrefix(address, "http://"), a.Issue("store")), Region: region,
+			Endpoint:  "https://" + certificatetest.Proxy(t, strings.TrimPrefix(address, "http://"), a.Issue("store")),
+			Region:    region,
 			AccessKey: accessKey, SecretKey: secretKey,
 		}
 		require.NoError(t, c.Validate())

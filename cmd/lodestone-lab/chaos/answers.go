@@ -31,7 +31,8 @@ type answers struct {
 
 // atLeast reports whether no number is smaller than before.
 func (a answers) atLeast(before answers) bool {
-	return a.Events >= before.Events && a.Readers >= before.Readers && a.Sessions >= before.Sessions && a.LinkViews >= before.LinkViews
+	return a.Events >= before.Events && a.Readers >= before.Readers && a.Sessions >= before.Sessions &&
+		a.LinkViews >= before.LinkViews
 }
 
 func (r *reader) accounts() []string { return slices.Sorted(maps.Keys(r.keys)) }
@@ -41,7 +42,8 @@ func (r *reader) accounts() []string { return slices.Sorted(maps.Keys(r.keys)) }
 const promptly, reportLimit = 10 * time.Second, time.Minute
 
 // report asks a query process once. Everything that was stored until asOf is in the answer.
-func (r *reader) report(ctx context.Context, limit time.Duration, address, account string) (a answers, asOf time.Time, err error) {
+func (r *reader) report(ctx context.Context, limit time.Duration, address, account string) (a answers,
+	asOf time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	api := client.New(client.Config{URL: address, Key: r.keys[account]})
@@ -54,7 +56,8 @@ func (r *reader) report(ctx context.Context, limit time.Duration, address, accou
 			AsOf   time.Time `json:"as_of"`
 		} `json:"data"`
 	}
-	_, err = api.Do(ctx, http.MethodPost, "/api/v1/analytics/query", http.Header{"Content-Type": {"application/json"}}, strings.NewReader(body), &out)
+	_, err = api.Do(ctx, http.MethodPost, "/api/v1/analytics/query", http.Header{"Content-Type": {"application/json"}},
+		strings.NewReader(body), &out)
 	if err == nil && len(out.Data) != 1 {
 		err = errors.New("the report has no totals")
 	}
@@ -73,7 +76,8 @@ func (r *reader) await(ctx context.Context, account string) (a answers, err erro
 }
 
 // ask asks both query processes until a time, and complains about an answer with less than before.
-func (r *reader) ask(ctx context.Context, account string, before answers, until time.Time, wrong func(format string, args ...any)) (answered int) {
+func (r *reader) ask(ctx context.Context, account string, before answers, until time.Time,
+	wrong func(format string, args ...any)) (answered int) {
 	for i := 0; time.Now().Before(until) && ctx.Err() == nil; i++ {
 		a, _, err := r.report(ctx, promptly, r.queries[i%len(r.queries)], account)
 		if err == nil {

@@ -35,7 +35,8 @@ func TestChaos(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 35*time.Minute)
 	defer cancel()
 	r, err := chaos(ctx, options{
-		Seed: 20261, Rate: 1000, Senders: 8, Brokers: 3, Steps: steps, Pause: 1500 * time.Millisecond, Recover: 10 * time.Minute,
+		Seed: 20261, Rate: 1000, Senders: 8, Brokers: 3, Steps: steps,
+		Pause: 1500 * time.Millisecond, Recover: 10 * time.Minute,
 		Dir: dir, Programs: programs, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	})
 	if r != nil {
@@ -59,7 +60,8 @@ func TestClusterChaos(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 25*time.Minute)
 	defer cancel()
 	r, err := chaos(ctx, options{
-		Seed: 20262, Rate: 1000, Senders: 8, Brokers: 1, Cluster: true, Pause: 1500 * time.Millisecond, Recover: 10 * time.Minute,
+		Seed: 20262, Rate: 1000, Senders: 8, Brokers: 1, Cluster: true,
+		Pause: 1500 * time.Millisecond, Recover: 10 * time.Minute,
 		Steps: []string{"a shard is away", "kill -9 consumer", "kill -9 pgbouncer", "a shard is away"},
 		Dir:   dir, Programs: programs, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	})
@@ -86,9 +88,11 @@ func TestCopiesChaos(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 25*time.Minute)
 	defer cancel()
 	r, err := chaos(ctx, options{
-		Seed: 20263, Rate: 1000, Senders: 8, Brokers: 1, Copies: true, Pause: 1500 * time.Millisecond, Recover: 10 * time.Minute, Away: 10 * time.Second,
-		Steps: []string{"kill -9 clickhouse", "kill -9 " + otherServer, "SIGSTOP " + otherConsumer, "records expired unread", copyLost},
-		Dir:   dir, Programs: programs, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Seed: 20263, Rate: 1000, Senders: 8, Brokers: 1, Copies: true, Pause: 1500 * time.Millisecond,
+		Recover: 10 * time.Minute, Away: 10 * time.Second,
+		Steps: []string{"kill -9 clickhouse", "kill -9 " + otherServer, "SIGSTOP " + otherConsumer,
+			"records expired unread", copyLost},
+		Dir: dir, Programs: programs, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	})
 	if r != nil {
 		require.NoError(t, r.write(t.Output()))

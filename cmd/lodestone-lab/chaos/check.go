@@ -53,7 +53,8 @@ type findings struct {
 
 // ok reports whether nothing is wrong.
 func (f *findings) ok() bool {
-	return f.Lost == 0 && f.Doubled == 0 && f.Strange == 0 && f.Places == 0 && f.Counters == 0 && f.DeadWrong == 0 && f.Verify == nil && f.Differ == 0
+	return f.Lost == 0 && f.Doubled == 0 && f.Strange == 0 && f.Places == 0 && f.Counters == 0 && f.DeadWrong == 0 &&
+		f.Verify == nil && f.Differ == 0
 }
 
 func (f *findings) examplef(format string, args ...any) {
@@ -98,8 +99,10 @@ func check(ctx context.Context, w *world, l *load, p *poison, g *ledger.Gone) (*
 	for _, shard := range w.stores {
 		for _, s := range stream.All() {
 			var rows, places uint64
-			err = shard.QueryRow(ctx, "SELECT sum(n), count() FROM (SELECT count() AS n FROM lodestone."+s.Table+" GROUP BY kafka_topic_id, kafka_partition, kafka_offset)"+
-				" SETTINGS max_bytes_before_external_group_by = 500000000").Scan(&rows, &places) // of a soak they do not fit into memory
+			err = shard.QueryRow(ctx, "SELECT sum(n), count() FROM (SELECT count() AS n FROM lodestone."+s.Table+
+				" GROUP BY kafka_topic_id, kafka_partition, kafka_offset)"+
+				// of a soak they do not fit into memory
+				" SETTINGS max_bytes_before_external_group_by = 500000000").Scan(&rows, &places)
 			if err != nil {
 				return nil, fmt.Errorf("count places in the log: %w", err)
 			}
@@ -136,7 +139,8 @@ func (l *load) name(number int, p ledger.Promise) string {
 type opening struct{ link, session uint32 }
 
 // rows reads every row of an event, notes it with its promise, and returns the views of each link.
-func (f *findings) rows(ctx context.Context, w *world, l *load, promises []ledger.Promise) (map[uuid.UUID]int64, error) {
+func (f *findings) rows(ctx context.Context, w *world, l *load,
+	promises []ledger.Promise) (map[uuid.UUID]int64, error) {
 	openings := map[opening]struct{}{}
 	f.people = map[uuid.UUID]*answers{}
 	for i, shard := range w.stores {
@@ -166,8 +170,10 @@ func (f *findings) of(account uuid.UUID) *answers {
 	return f.people[account]
 }
 
-func (f *findings) rowsOf(ctx context.Context, shard driver.Conn, l *load, promises []ledger.Promise, openings map[opening]struct{}) error {
-	rows, err := shard.Query(ctx, "SELECT access_link_id, event_id, session_id, toString(event_type), bot FROM lodestone.events")
+func (f *findings) rowsOf(ctx context.Context, shard driver.Conn, l *load, promises []ledger.Promise,
+	openings map[opening]struct{}) error {
+	rows, err := shard.Query(ctx,
+		"SELECT access_link_id, event_id, session_id, toString(event_type), bot FROM lodestone.events")
 	if err != nil {
 		return err
 	}
@@ -180,7 +186,8 @@ func (f *findings) rowsOf(ctx context.Context, shard driver.Conn, l *load, promi
 		}
 		f.Rows++
 		number, ours := l.ids.Number(id)
-		if !ours || number >= uint64(len(promises)) || promises[number].View || l.ids.Event(number) != id || l.links[l.linkOf(number)].id != link ||
+		if !ours || number >= uint64(len(promises)) || promises[number].View || l.ids.Event(number) != id ||
+			l.links[l.linkOf(number)].id != link ||
 			l.ids.Session(l.sessionOf(number)) != session || kindOf(number) != kind {
 			f.Strange++
 			f.examplef("strange: a row with event %s of link %s", id, link)
@@ -205,7 +212,8 @@ type visit struct {
 }
 
 // viewRows does so for link views.
-func (f *findings) viewRows(ctx context.Context, w *world, l *load, promises []ledger.Promise) (map[uuid.UUID]int64, error) {
+func (f *findings) viewRows(ctx context.Context, w *world, l *load,
+	promises []ledger.Promise) (map[uuid.UUID]int64, error) {
 	visits := map[visit]struct{}{}
 	for i, shard := range w.stores {
 		if err := f.viewRowsOf(ctx, shard, l, promises, visits); err != nil {
@@ -219,8 +227,10 @@ func (f *findings) viewRows(ctx context.Context, w *world, l *load, promises []l
 	return views, nil
 }
 
-func (f *findings) viewRowsOf(ctx context.Context, shard driver.Conn, l *load, promises []ledger.Promise, visits map[visit]struct{}) error {
-	rows, err := shard.Query(ctx, "SELECT generic_link_id, event_id, bot, ip_hash, user_agent, created_at FROM lodestone.link_views")
+func (f *findings) viewRowsOf(ctx context.Context, shard driver.Conn, l *load, promises []ledger.Promise,
+	visits map[visit]struct{}) error {
+	rows, err := shard.Query(ctx,
+		"SELECT generic_link_id, event_id, bot, ip_hash, user_agent, created_at FROM lodestone.link_views")
 	if err != nil {
 		return err
 	}
@@ -234,7 +244,8 @@ func (f *findings) viewRowsOf(ctx context.Context, shard driver.Conn, l *load, p
 		}
 		f.ViewRows++
 		number, ours := l.ids.Number(id)
-		if !ours || number >= uint64(len(promises)) || !promises[number].View || l.ids.View(number) != id || l.landings[l.landingOf(number)].id != link {
+		if !ours || number >= uint64(len(promises)) || !promises[number].View || l.ids.View(number) != id ||
+			l.landings[l.landingOf(number)].id != link {
 			f.Strange++
 			f.examplef("strange: a row with link view %s of link %s", id, link)
 			continue
@@ -250,7 +261,8 @@ func (f *findings) viewRowsOf(ctx context.Context, shard driver.Conn, l *load, p
 
 // counters waits until the counter of every link is the number of its views, and counts those that
 // do not get there. It adds up the counters.
-func (f *findings) counters(ctx context.Context, w *world, table string, links []link, views map[uuid.UUID]int64, sum *int64) error {
+func (f *findings) counters(ctx context.Context, w *world, table string, links []link,
+	views map[uuid.UUID]int64, sum *int64) error {
 	var wrong []string
 	err := probe.Until(ctx, time.Minute, 500*time.Millisecond, "compare the counters", func() error {
 		*sum, wrong = 0, nil
@@ -264,7 +276,8 @@ func (f *findings) counters(ctx context.Context, w *world, table string, links [
 			}
 			*sum += counts[link.id]
 			if counts[link.id] != views[link.id] {
-				wrong = append(wrong, fmt.Sprintf("counter of link %s in %s: %d, but it was viewed %d times", link.id, table, counts[link.id], views[link.id]))
+				wrong = append(wrong, fmt.Sprintf("counter of link %s in %s: %d, but it was viewed %d times", link.id, table,
+					counts[link.id], views[link.id]))
 			}
 		}
 		if len(wrong) > 0 {

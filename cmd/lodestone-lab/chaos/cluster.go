@@ -48,7 +48,8 @@ func (w *world) makeShards(runtime func(clock string) engine.Runtime, installer 
 	}
 	for i := range n {
 		c := engine.ClickHouseConfig{
-			Runtime: runtime(shardName(i)), Dir: filepath.Join(w.dir, shardName(i)), MemoryBytes: 3 << 30, TCPPort: ports[i], Installer: installer,
+			Runtime: runtime(shardName(i)), Dir: filepath.Join(w.dir, shardName(i)), MemoryBytes: 3 << 30,
+			TCPPort: ports[i], Installer: installer,
 			Launcher: filepath.Join(w.programs, "lodestone-clickhouse"),
 		}
 		if err := w.disks.Mount(shardName(i), c.Dir, 8<<30); err != nil {
@@ -132,7 +133,8 @@ func (w *world) startPooler(ctx context.Context, runtime engine.Runtime) error {
 	if err != nil {
 		return err
 	}
-	if w.pooler, err = pgbouncer.New(pgbouncer.Config{Runtime: runtime, Dir: dir, Database: w.postgres.URL(), Port: port, Pool: 12}); err != nil {
+	if w.pooler, err = pgbouncer.New(pgbouncer.Config{Runtime: runtime, Dir: dir, Database: w.postgres.URL(),
+		Port: port, Pool: 12}); err != nil {
 		return err
 	}
 	return w.pooler.Start(ctx)
@@ -169,14 +171,16 @@ func (w *world) servingEnvironments(env map[string][]string, through func(name, 
 }
 
 // serves adds the settings of a process that serves the API.
-func (w *world) serves(env map[string][]string, name string, through func(name, kind string) error) (listen string, err error) {
+func (w *world) serves(env map[string][]string, name string, through func(name, kind string) error) (listen string,
+	err error) {
 	if err := through(name, "consumer"); err != nil {
 		return "", err
 	}
 	if listen, err = probe.FreeAddress(); err != nil {
 		return "", err
 	}
-	env[name] = append(env[name], "LODESTONE_LISTEN="+listen, "LODESTONE_LIMIT_REQUESTS_PER_MINUTE=100000", "LODESTONE_LIMIT_ANALYTICS_QUERY_PER_MINUTE=100000")
+	env[name] = append(env[name], "LODESTONE_LISTEN="+listen, "LODESTONE_LIMIT_REQUESTS_PER_MINUTE=100000",
+		"LODESTONE_LIMIT_ANALYTICS_QUERY_PER_MINUTE=100000")
 	return listen, nil
 }
 

@@ -43,9 +43,11 @@ func shardAway(ctx context.Context, s *scene) error {
 		}()
 	} else {
 		close(done)
-		names := slices.DeleteFunc(s.network.Names(""), func(name string) bool { return !strings.HasSuffix(name, "-"+shardName(i)) })
+		names := slices.DeleteFunc(s.network.Names(""),
+			func(name string) bool { return !strings.HasSuffix(name, "-"+shardName(i)) })
 		s.note("no one reaches %s for %v at least", shardName(i), d)
-		if err := s.network.Disturb(names, machine.Toxic{Kind: "timeout", Answers: s.rand.IntN(2) == 0, Attributes: map[string]int64{"timeout": 0}}); err != nil {
+		if err := s.network.Disturb(names, machine.Toxic{Kind: "timeout", Answers: s.rand.IntN(2) == 0,
+			Attributes: map[string]int64{"timeout": 0}}); err != nil {
 			return err
 		}
 	}
@@ -78,7 +80,8 @@ func (s *scene) ofOtherShards(ctx context.Context, i int, log ends) (ends, error
 			return nil, err
 		}
 		others[topic] = make([]int64, len(partitions))
-		rows, err := conn.Query(ctx, "SELECT partition FROM partition_placements WHERE topic_id = $1 AND shard <> $2", id, i+1)
+		rows, err := conn.Query(ctx, "SELECT partition FROM partition_placements WHERE topic_id = $1 AND shard <> $2", id,
+			i+1)
 		if err != nil {
 			return nil, fmt.Errorf("read the placements: %w", err)
 		}

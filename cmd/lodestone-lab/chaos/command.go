@@ -64,7 +64,8 @@ func (c *Command) Run(ctx context.Context) error {
 			return false, err
 		}
 		r, err := chaos(ctx, options{
-			Seed: c.Seed, Duration: c.Duration, Events: c.Events, Faults: c.Faults, Rate: c.Rate, Senders: c.Senders, Brokers: 3, Cluster: c.Cluster, Copies: c.Copies, Steps: c.Steps, Only: c.Only,
+			Seed: c.Seed, Duration: c.Duration, Events: c.Events, Faults: c.Faults, Rate: c.Rate, Senders: c.Senders, Brokers: 3,
+			Cluster: c.Cluster, Copies: c.Copies, Steps: c.Steps, Only: c.Only,
 			Pause: 2 * time.Second, Recover: 5 * time.Minute, Away: c.Away, Dir: dir, Programs: programs, Log: log,
 		})
 		if r == nil {
@@ -84,7 +85,8 @@ func inDirectory(dir string, seed uint64, run func(dir string) (ok bool, err err
 		}
 	}
 	// PostgreSQL, which is another user if we are root, passes through.
-	if err := errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(dir, 0o711)); err != nil { //nolint:gosec // PostgreSQL's user passes through
+	if err := errors.Join(os.MkdirAll(dir, 0o700),
+		os.Chmod(dir, 0o711)); err != nil { //nolint:gosec // PostgreSQL's user passes through
 		return err
 	}
 	ok, err := run(dir)
@@ -125,7 +127,8 @@ func compile(ctx context.Context, sources overlay.Sources, dir string, names ...
 		return err
 	}
 	for _, name := range names {
-		cmd, err := sources.Go(ctx, filepath.Join(dir, "sources"), "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w",
+		cmd, err := sources.Go(ctx, filepath.Join(dir, "sources"), "build", "-trimpath",
+			"-buildvcs=false", "-ldflags", "-s -w",
 			"-o", filepath.Join(dir, name), "lodestone/cmd/"+name)
 		if err != nil {
 			return err
@@ -183,7 +186,8 @@ func runMutant(ctx context.Context, m mutant.Mutant, dir string, log *slog.Logge
 		return err
 	}
 	o := options{
-		Seed: mutantSeed, Rate: 800, Senders: 8, Brokers: 1, Steps: m.Steps, Pause: 1500 * time.Millisecond, Recover: 10 * time.Minute,
+		Seed: mutantSeed, Rate: 800, Senders: 8, Brokers: 1, Steps: m.Steps,
+		Pause: 1500 * time.Millisecond, Recover: 10 * time.Minute,
 		NoSpool: m.NoSpool, Dir: dir, Programs: programs, Log: log,
 	}
 	if m.Sign == mutant.Stuck {

@@ -145,7 +145,8 @@ func (w *world) makeOther(runtime func(clock string) engine.Runtime, installer *
 		}
 	}
 	w.other.server = engine.NewClickHouse(engine.ClickHouseConfig{
-		Runtime: runtime(otherName), Dir: dir, MemoryBytes: 3 << 30, Installer: installer, Launcher: filepath.Join(w.programs, "lodestone-clickhouse"),
+		Runtime: runtime(otherName), Dir: dir, MemoryBytes: 3 << 30, Installer: installer,
+		Launcher: filepath.Join(w.programs, "lodestone-clickhouse"),
 	})
 	return nil
 }
@@ -172,7 +173,8 @@ func (w *world) otherSettings(env map[string][]string, through func(name, kind s
 			}
 			env[name] = append(env[name], "LODESTONE_CLICKHOUSE_URL="+server, copied)
 		}
-		o.commands[number] = append(slices.Clone(env["direct"]), "LODESTONE_CLICKHOUSE_URL="+url, copied, backupsOf(otherName))
+		o.commands[number] = append(slices.Clone(env["direct"]), "LODESTONE_CLICKHOUSE_URL="+url,
+			copied, backupsOf(otherName))
 	}
 	env["direct"] = append(env["direct"], backupsOf(shardName(0)))
 	address, err := w.proxied("query1-"+otherName, url)
@@ -275,8 +277,10 @@ func loseCopy(ctx context.Context, s *scene) error {
 	if err = errors.Join(err, s.drained(ctx, s.limit)); err != nil {
 		return err
 	}
-	s.operations.figuref("copy %d was away for %v, and restored as copy %d: backup %s, %s bytes; restore %s, %s from its begin until the copy had everything",
-		second, s.away, third, first(took, backedUp), first(size, backedUp), first(until, restored), seconds(time.Since(begin)))
+	s.operations.figuref(
+		"copy %d was away for %v, and restored as copy %d: backup %s, %s bytes; restore %s, %s from its begin until the copy had everything",
+		second, s.away, third, first(took, backedUp), first(size, backedUp),
+		first(until, restored), seconds(time.Since(begin)))
 	p := s.queries[0]
 	p.Stop(40 * time.Second)
 	p.Env = append(p.Env, o.others(o.reading))
@@ -355,7 +359,8 @@ func (a *asked) askAll(ctx context.Context, w *world, known map[string]fault) {
 				break
 			}
 			last, silent = time.Now(), false
-			history[account] = append(slices.DeleteFunc(earlier, func(b before) bool { return last.Sub(b.at) > kept }), before{last, got})
+			history[account] = append(slices.DeleteFunc(earlier, func(b before) bool { return last.Sub(b.at) > kept }),
+				before{last, got})
 		}
 		select {
 		case <-ctx.Done():

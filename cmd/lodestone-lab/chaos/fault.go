@@ -241,7 +241,8 @@ func loseAnswers(name string, low, high int64, short bool, prefixes ...string) f
 		for time.Now().Before(end) {
 			for _, name := range names {
 				bytes := low + s.rand.Int64N(high-low)
-				if err := s.network.Disturb([]string{name}, machine.Toxic{Kind: "limit_data", Answers: true, Attributes: map[string]int64{"bytes": bytes}}); err != nil {
+				if err := s.network.Disturb([]string{name}, machine.Toxic{Kind: "limit_data", Answers: true,
+					Attributes: map[string]int64{"bytes": bytes}}); err != nil {
 					return err
 				}
 			}
@@ -261,7 +262,8 @@ func killUnreachable(ctx context.Context, s *scene) error {
 	p := s.collector()
 	out, again := s.between(2*time.Second, 8*time.Second), s.between(100*time.Millisecond, 2*time.Second)
 	s.note("collectors cannot reach Kafka for %v; then kill -9 %s, and again %v later", out, p.Name, again)
-	if err := s.network.Disturb(s.network.Names("collector-kafka"), machine.Toxic{Kind: "timeout", Answers: false, Attributes: map[string]int64{"timeout": 0}}); err != nil {
+	if err := s.network.Disturb(s.network.Names("collector-kafka"), machine.Toxic{Kind: "timeout", Answers: false,
+		Attributes: map[string]int64{"timeout": 0}}); err != nil {
 		return err
 	}
 	err := s.hold(ctx, out)
@@ -308,16 +310,20 @@ func faults() []fault {
 		freeze("clickhouse", 4*time.Second, 20*time.Second),
 		everywhere(freeze("broker", 10*time.Second, 20*time.Second)),
 		spoil("network: latency", false, func(s *scene) machine.Toxic {
-			return machine.Toxic{Kind: "latency", Answers: s.rand.IntN(2) == 0, Attributes: map[string]int64{"latency": 20 + s.rand.Int64N(400), "jitter": s.rand.Int64N(200)}}
+			return machine.Toxic{Kind: "latency", Answers: s.rand.IntN(2) == 0,
+				Attributes: map[string]int64{"latency": 20 + s.rand.Int64N(400), "jitter": s.rand.Int64N(200)}}
 		}),
 		spoil("network: resets", false, func(s *scene) machine.Toxic {
-			return machine.Toxic{Kind: "reset_peer", Answers: s.rand.IntN(2) == 0, Attributes: map[string]int64{"timeout": s.rand.Int64N(500)}}
+			return machine.Toxic{Kind: "reset_peer", Answers: s.rand.IntN(2) == 0,
+				Attributes: map[string]int64{"timeout": s.rand.Int64N(500)}}
 		}),
 		spoil("network: half-open", true, func(s *scene) machine.Toxic {
 			return machine.Toxic{Kind: "timeout", Answers: s.rand.IntN(2) == 0, Attributes: map[string]int64{"timeout": 0}}
 		}),
 		spoil("network: bandwidth", false, func(s *scene) machine.Toxic {
-			return machine.Toxic{Kind: "bandwidth", Answers: s.rand.IntN(2) == 0, Attributes: map[string]int64{"rate": 5 + s.rand.Int64N(100)}} // KB/s
+			// KB/s
+			return machine.Toxic{Kind: "bandwidth", Answers: s.rand.IntN(2) == 0,
+				Attributes: map[string]int64{"rate": 5 + s.rand.Int64N(100)}}
 		}),
 		loseAnswers("answer lost: Kafka to collector", 600, 6000, false, "collector-kafka"),
 		everywhere(loseAnswers("answer lost: Kafka to consumer", 600, 100_000, false, "consumer-kafka")),

@@ -221,7 +221,8 @@ func (s *sender) post(ctx context.Context) (acked bool, err error) {
 	if s.views {
 		path = "/v1/link-views"
 	}
-	req, err := http.NewRequestWithContext(context.WithoutCancel(ctx), http.MethodPost, address+path, bytes.NewReader(s.body))
+	req, err := http.NewRequestWithContext(context.WithoutCancel(ctx), http.MethodPost,
+		address+path, bytes.NewReader(s.body))
 	if err != nil {
 		return false, err
 	}
@@ -241,7 +242,8 @@ func (s *sender) post(ctx context.Context) (acked bool, err error) {
 		return false, nil
 	}
 	switch {
-	case resp.StatusCode == http.StatusAccepted && string(bytes.TrimSpace(text)) == fmt.Sprintf(`{"accepted":%d,"rejected":[]}`, s.size):
+	case resp.StatusCode == http.StatusAccepted &&
+		string(bytes.TrimSpace(text)) == fmt.Sprintf(`{"accepted":%d,"rejected":[]}`, s.size):
 		return true, nil
 	case resp.StatusCode == http.StatusServiceUnavailable, resp.StatusCode == http.StatusTooManyRequests,
 		resp.StatusCode == http.StatusRequestTimeout: // it came too slowly, through a network that is spoilt
@@ -285,7 +287,8 @@ func (s *sender) build(first uint64) {
 }
 
 func (l *load) appendView(b []byte, n uint64) []byte {
-	return fmt.Appendf(b, `{"token":"%s","event_id":"%s","referrer":"https://example.org/","url":"https://example.com/l/guide"}`,
+	return fmt.Appendf(b,
+		`{"token":"%s","event_id":"%s","referrer":"https://example.org/","url":"https://example.com/l/guide"}`,
 		l.landings[l.landingOf(n)].token, l.ids.View(n))
 }
 
@@ -294,7 +297,8 @@ func (l *load) appendEvent(b []byte, n uint64, sent string) []byte {
 	if kind == "page_viewed" {
 		data = fmt.Sprintf(`{"page":%d,"duration_ms":%d}`, n%40+1, n%30000)
 	}
-	return fmt.Appendf(b, `{"token":"%s","event_type":"%s","event_id":"%s","session_id":"%s","created_at":"%s","sent_at":"%s","event_data":%s}`,
+	return fmt.Appendf(b,
+		`{"token":"%s","event_type":"%s","event_id":"%s","session_id":"%s","created_at":"%s","sent_at":"%s","event_data":%s}`,
 		l.links[l.linkOf(n)].token, kind, l.ids.Event(n), l.ids.Session(l.sessionOf(n)), sent, sent, data)
 }
 
@@ -312,15 +316,18 @@ func (w *world) makeLinks(ctx context.Context) error {
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	for a := range accounts {
 		account, magnet := uuid.New(), uuid.New()
-		if _, err := conn.Exec(ctx, "INSERT INTO accounts (id, name, plan) VALUES ($1, $2, 'team')", account, fmt.Sprint("Account ", a+1)); err != nil {
+		if _, err := conn.Exec(ctx, "INSERT INTO accounts (id, name, plan) VALUES ($1, $2, 'team')", account,
+			fmt.Sprint("Account ", a+1)); err != nil {
 			return err
 		}
-		if _, err := conn.Exec(ctx, "INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'Guide')", magnet, account); err != nil {
+		if _, err := conn.Exec(ctx, "INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'Guide')",
+			magnet, account); err != nil {
 			return err
 		}
 		for i := range linksInAll / accounts {
 			l := link{account: account, magnet: magnet, id: uuid.New()}
-			if _, err := conn.Exec(ctx, "INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_hash, token_sealed, token_key) VALUES ($1, $2, $3, $4, $4, sha256($5::text::bytea), '', 0)",
+			if _, err := conn.Exec(ctx,
+				"INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_hash, token_sealed, token_key) VALUES ($1, $2, $3, $4, $4, sha256($5::text::bytea), '', 0)",
 				l.id, account, magnet, emailOf(a, i), email.Key(emailOf(a, i))); err != nil {
 				return err
 			}
@@ -329,7 +336,8 @@ func (w *world) makeLinks(ctx context.Context) error {
 		}
 		for range landingsInAll / accounts {
 			l := link{account: account, magnet: magnet, id: uuid.New()}
-			if _, err := conn.Exec(ctx, "INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)",
+			if _, err := conn.Exec(ctx,
+				"INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)",
 				l.id, account, magnet, l.id.String()); err != nil {
 				return err
 			}

@@ -257,7 +257,8 @@ func (s *scene) lost(ctx context.Context) (ranges []place, err error) {
 		return nil, err
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	rows, err := conn.Query(ctx, "SELECT topic, partition, lower(one), upper(one) FROM lost_ranges, unnest(offsets) AS one WHERE copy = 1")
+	rows, err := conn.Query(ctx,
+		"SELECT topic, partition, lower(one), upper(one) FROM lost_ranges, unnest(offsets) AS one WHERE copy = 1")
 	if err != nil {
 		return nil, fmt.Errorf("read the lost ranges: %w", err)
 	}
@@ -321,7 +322,8 @@ func truncateLog(ctx context.Context, s *scene) error {
 	}
 	// Rows have to lie behind the end, and the end not before the log's start, which another fault may
 	// have moved.
-	if places = slices.DeleteFunc(places, func(p place) bool { return p.from-starts[p.topic][p.partition] <= longest }); len(places) == 0 {
+	if places = slices.DeleteFunc(places,
+		func(p place) bool { return p.from-starts[p.topic][p.partition] <= longest }); len(places) == 0 {
 		s.note("too little is stored")
 		return s.startConsumers()
 	}

@@ -67,9 +67,11 @@ func (o *operations) settings(w *world, env map[string][]string) error {
 	}
 	// Reports at the end are about days of an account with millions of sessions.
 	env["query1"] = append(env["query1"], "LODESTONE_CLICKHOUSE_HTTP_URL="+exports,
-		"LODESTONE_QUERY_TIMEOUT="+reportLimit.String(), "LODESTONE_QUERY_MAX_MEMORY_BYTES="+strconv.Itoa(3<<29), "LODESTONE_QUERY_PROCESSOR_SECONDS_PER_MINUTE=600")
+		"LODESTONE_QUERY_TIMEOUT="+reportLimit.String(), "LODESTONE_QUERY_MAX_MEMORY_BYTES="+strconv.Itoa(3<<29),
+		"LODESTONE_QUERY_PROCESSOR_SECONDS_PER_MINUTE=600")
 	env["direct"] = append(env["direct"], "LODESTONE_BACKUP_CLICKHOUSE_DIR="+filepath.Join(w.dir, shardName(0), "backups"))
-	env["crud1"] = append(env["crud1"], "LODESTONE_ERASURE_LOG="+filepath.Join(w.dir, "erasures"), "LODESTONE_QUERY_URL="+w.reader.queries[0])
+	env["crud1"] = append(env["crud1"], "LODESTONE_ERASURE_LOG="+filepath.Join(w.dir, "erasures"),
+		"LODESTONE_QUERY_URL="+w.reader.queries[0])
 	for i := range maxConsumers {
 		name := fmt.Sprint("consumer", i+1)
 		env[name] = append(env[name], "LODESTONE_ERASURE_INTERVAL=5s")
@@ -118,7 +120,8 @@ func exportAndErase(ctx context.Context, s *scene) error {
 		Events []struct{} `json:"events"`
 	}
 	body := fmt.Sprintf(`{"email":%q}`, address)
-	if _, err := api.Do(ctx, http.MethodPost, "/api/v1/people/export", http.Header{"Content-Type": {"application/json"}}, strings.NewReader(body), &found); err != nil {
+	if _, err := api.Do(ctx, http.MethodPost, "/api/v1/people/export", http.Header{"Content-Type": {"application/json"}},
+		strings.NewReader(body), &found); err != nil {
 		return fmt.Errorf("export a person: %w", err)
 	}
 	if len(found.Links) != 1 || len(found.Events) == 0 {
@@ -133,7 +136,8 @@ func exportAndErase(ctx context.Context, s *scene) error {
 	if err := s.verifyErased(ctx); err != nil {
 		s.wrong("%v", err)
 	}
-	s.operations.figuref("export and erasure of a person with %d events, until nothing of them was found: %s", len(found.Events), seconds(time.Since(begin)))
+	s.operations.figuref("export and erasure of a person with %d events, until nothing of them was found: %s",
+		len(found.Events), seconds(time.Since(begin)))
 	return nil
 }
 
@@ -164,7 +168,8 @@ func destroyAndRestore(ctx context.Context, s *scene) error {
 		return err
 	}
 	s.note("both databases are destroyed")
-	if err := errors.Join(emptied(ctx, s.postgres, filepath.Join(s.dir, "postgres")), emptied(ctx, s.shards[0], filepath.Join(s.dir, shardName(0)))); err != nil {
+	if err := errors.Join(emptied(ctx, s.postgres, filepath.Join(s.dir, "postgres")),
+		emptied(ctx, s.shards[0], filepath.Join(s.dir, shardName(0)))); err != nil {
 		return err
 	}
 	begin := time.Now()
@@ -183,7 +188,8 @@ func destroyAndRestore(ctx context.Context, s *scene) error {
 	for _, p := range others {
 		err = errors.Join(err, s.ready(ctx, p))
 	}
-	s.operations.figuref("restore: %s, until every process served: %s, %s records read again from Kafka", first(until, printed), seconds(time.Since(begin)), first(again, printed))
+	s.operations.figuref("restore: %s, until every process served: %s, %s records read again from Kafka",
+		first(until, printed), seconds(time.Since(begin)), first(again, printed))
 	return errors.Join(err, s.command(ctx, "restore", "resume"), s.verifyErased(ctx))
 }
 
@@ -206,7 +212,8 @@ func emptied(ctx context.Context, s server, dir string) error {
 		}
 		kept[name] = text
 	}
-	if err := errors.Join(engine.RemoveDir(dir), os.MkdirAll(dir, 0o711)); err != nil { //nolint:gosec // PostgreSQL, which is another user if we are root, passes through
+	if err := errors.Join(engine.RemoveDir(dir),
+		os.MkdirAll(dir, 0o711)); err != nil { //nolint:gosec // PostgreSQL, which is another user if we are root, passes through
 		return err
 	}
 	for name, text := range kept {

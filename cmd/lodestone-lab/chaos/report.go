@@ -99,14 +99,17 @@ func (r *report) write(out io.Writer) error {
 	fmt.Fprintf(&b, "Seed %d, %v in all. Faults from which the system took longer than %v to recover: %d of %d.\n",
 		r.Seed, r.Duration.Round(time.Second), soon, slow, len(r.Steps))
 	if f := r.Findings; f != nil {
-		fmt.Fprintf(&b, "\n- events and link views acknowledged: %s; **lost: %d; doubled: %d**\n", thousands(f.Acked), f.Lost, f.Doubled)
-		fmt.Fprintf(&b, "- events and link views that their sender gave up: %s, of which %s are stored, each once\n", thousands(f.Maybe), thousands(f.MaybeStored))
+		fmt.Fprintf(&b, "\n- events and link views acknowledged: %s; **lost: %d; doubled: %d**\n",
+			thousands(f.Acked), f.Lost, f.Doubled)
+		fmt.Fprintf(&b, "- events and link views that their sender gave up: %s, of which %s are stored, each once\n",
+			thousands(f.Maybe), thousands(f.MaybeStored))
 		fmt.Fprintf(&b, "- events and link views that Kafka was made to lose or to delete before they were stored, and that are not stored: %s\n", thousands(f.Gone))
 		fmt.Fprintf(&b, "- rows in ClickHouse: %s events and %s link views; rows that no one sent: %d; rows that share a place in the log: %d\n", thousands(f.Rows), thousands(f.ViewRows), f.Strange, f.Places)
 		r.writeServed(&b)
 		fmt.Fprintf(&b, "- views counted in Postgres: %s, on %d access links, and %s, of the pages of %d generic links; counters that differ from ClickHouse: %d\n",
 			thousands(f.Views), linksInAll, thousands(f.Landings), landingsInAll, f.Counters)
-		fmt.Fprintf(&b, "- records that cannot become rows: %d written, %d dead letters, %d differences\n", f.Poison, f.DeadLetters, f.DeadWrong)
+		fmt.Fprintf(&b, "- records that cannot become rows: %d written, %d dead letters, %d differences\n",
+			f.Poison, f.DeadLetters, f.DeadWrong)
 	}
 	if r.Findings != nil {
 		verdict := "no difference"

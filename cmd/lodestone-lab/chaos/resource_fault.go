@@ -59,7 +59,8 @@ func fillSpool(ctx context.Context, s *scene) error {
 	for i := range collectors {
 		errs = append(errs, s.disks.Fill(s.spoolDir(i+1), 0))
 	}
-	errs = append(errs, s.spoilFor(ctx, s.network.Names("collector-kafka"), machine.Toxic{Kind: "timeout", Answers: false, Attributes: map[string]int64{"timeout": 0}}, d))
+	errs = append(errs, s.spoilFor(ctx, s.network.Names("collector-kafka"), machine.Toxic{Kind: "timeout", Answers: false,
+		Attributes: map[string]int64{"timeout": 0}}, d))
 	for i := range collectors {
 		errs = append(errs, s.disks.Empty(s.spoolDir(i+1)))
 	}

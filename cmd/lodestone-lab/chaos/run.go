@@ -24,15 +24,17 @@ type options struct {
 	Faults   int           // injected, at least
 	Rate     int           // events a second, 0: as many as are taken
 	Senders  int
-	Brokers  int      // 1 or 3
-	Cluster  bool     // see cluster.go
-	Copies   bool     // see copy.go
-	Soak     bool     // see operation_fault.go
-	Batch    int      // events of each request; 0: requests of different sizes
-	NoSpool  bool     // the collectors have none
-	Steps    []string // names of faults, once each in this order; else the seed decides, until Duration, Events and Faults are reached
-	Only     []string // names of the faults that the seed may choose from; else all
-	Pause    time.Duration
+	Brokers  int  // 1 or 3
+	Cluster  bool // see cluster.go
+	Copies   bool // see copy.go
+	Soak     bool // see operation_fault.go
+	Batch    int  // events of each request; 0: requests of different sizes
+	NoSpool  bool // the collectors have none
+	// names of faults, once each in this order; else the seed decides, until Duration, Events and
+	// Faults are reached
+	Steps []string
+	Only  []string // names of the faults that the seed may choose from; else all
+	Pause time.Duration
 	// At has the times from the begin of the load at which Steps are injected at the earliest, and the
 	// load ends. Else steps follow each other after Pause.
 	At []time.Duration
@@ -88,7 +90,8 @@ func chaos(ctx context.Context, o options) (r *report, err error) {
 	r = &report{options: o}
 	w := newWorld(o)
 	defer func() { err = errors.Join(err, w.stop()) }()
-	o.Log.Info("starting Kafka, ClickHouse, PostgreSQL and Lodestone", "brokers", o.Brokers, "cluster", o.Cluster, "copies", o.Copies, "seed", o.Seed, "dir", o.Dir)
+	o.Log.Info("starting Kafka, ClickHouse, PostgreSQL and Lodestone", "brokers", o.Brokers, "cluster", o.Cluster,
+		"copies", o.Copies, "seed", o.Seed, "dir", o.Dir)
 	if err := w.start(ctx); err != nil {
 		return nil, err
 	}
@@ -155,7 +158,8 @@ func (r *report) play(ctx context.Context, o options, all *scene, known map[stri
 	begin := time.Now()
 	reached := func(share float64, step int) bool {
 		acked, _ := all.load.ledger.Counts()
-		return time.Since(begin).Seconds() >= share*o.Duration.Seconds() && float64(acked) >= share*float64(o.Events) && float64(step) > share*float64(o.Faults)
+		return time.Since(begin).Seconds() >= share*o.Duration.Seconds() && float64(acked) >= share*float64(o.Events) &&
+			float64(step) > share*float64(o.Faults)
 	}
 	over := func(step int) bool {
 		if len(o.Steps) > 0 {
@@ -244,7 +248,8 @@ func (r *report) step(ctx context.Context, o options, s *scene, step int, f faul
 	after, maybe := s.load.ledger.Counts()
 	h.Acked = after - before
 	r.Steps = append(r.Steps, h)
-	o.Log.Info("over", "step", step, "fault", f.name, "recovered_in", h.Recover.Round(time.Millisecond), "acked", after, "given_up", maybe)
+	o.Log.Info("over", "step", step, "fault", f.name, "recovered_in", h.Recover.Round(time.Millisecond),
+		"acked", after, "given_up", maybe)
 	return nil
 }
 

@@ -101,7 +101,8 @@ func (c *SoakCommand) run(ctx context.Context, dir string, log *slog.Logger) (*s
 	const limit = 15 * time.Minute // also of what came in during a restore
 	r := &soaked{}
 	done, err := chaos(ctx, options{
-		Seed: c.Seed, Rate: c.Rate, Senders: c.Senders, Brokers: c.Brokers, Soak: true, Batch: c.Batch, Recover: limit, Pause: time.Second,
+		Seed: c.Seed, Rate: c.Rate, Senders: c.Senders, Brokers: c.Brokers, Soak: true, Batch: c.Batch,
+		Recover: limit, Pause: time.Second,
 		Steps: steps, At: append(times, c.Duration), Dir: dir, Programs: programs, Log: log,
 		Watch: func(ctx context.Context, w *world) { r.samples.watch(ctx, c.Sample, w) },
 	})
@@ -137,7 +138,8 @@ func (c *SoakCommand) write(ctx context.Context, out io.Writer, r *soaked) error
 	}
 	fmt.Fprintf(out, "%s on %s: `make soak SOAK=\"--duration %v --rate %d --events-per-request %d --senders %d --brokers %d --seed %d\"`.\n\n",
 		time.Now().UTC().Format("2 January 2006"), machine, c.Duration, c.Rate, c.Batch, c.Senders, c.Brokers, c.Seed)
-	fmt.Fprintf(out, "Events were sent for %v, of which %.0f were acknowledged in a second on average.\n\n", r.Loaded.Round(time.Second), float64(r.Acked)/r.Loaded.Seconds())
+	fmt.Fprintf(out, "Events were sent for %v, of which %.0f were acknowledged in a second on average.\n\n",
+		r.Loaded.Round(time.Second), float64(r.Acked)/r.Loaded.Seconds())
 	if err := r.report.write(out); err != nil {
 		return err
 	}

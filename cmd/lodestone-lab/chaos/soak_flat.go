@@ -96,9 +96,12 @@ type quantity struct {
 }
 
 var quantities = []quantity{
-	{"resident memory", residentNoise, func(s sample) float64 { return float64(s.resident) }, func(v float64) string { return fmt.Sprintf("%.0f MiB", v/mebibyte) }},
-	{"goroutines", goroutineNoise, func(s sample) float64 { return float64(s.goroutines) }, func(v float64) string { return fmt.Sprintf("%.0f", v) }},
-	{"descriptors", descriptorNoise, func(s sample) float64 { return float64(s.descriptors) }, func(v float64) string { return fmt.Sprintf("%.0f", v) }},
+	{"resident memory", residentNoise, func(s sample) float64 { return float64(s.resident) },
+		func(v float64) string { return fmt.Sprintf("%.0f MiB", v/mebibyte) }},
+	{"goroutines", goroutineNoise, func(s sample) float64 { return float64(s.goroutines) },
+		func(v float64) string { return fmt.Sprintf("%.0f", v) }},
+	{"descriptors", descriptorNoise, func(s sample) float64 { return float64(s.descriptors) },
+		func(v float64) string { return fmt.Sprintf("%.0f", v) }},
 }
 
 // median of a quantity, which collections of garbage and bursts do not move.

@@ -36,7 +36,8 @@ func (s *samples) watch(ctx context.Context, every time.Duration, w *world) {
 		pids, at := w.pids(), time.Since(begin)
 		for _, name := range slices.Sorted(maps.Keys(pids)) {
 			admin, pid := w.admins[name], pids[name]
-			one := sample{at: at, step: step, process: name, pid: pid, engine: admin == "", resident: probe.Resident(pid), descriptors: probe.Descriptors(pid)}
+			one := sample{at: at, step: step, process: name, pid: pid, engine: admin == "", resident: probe.Resident(pid),
+				descriptors: probe.Descriptors(pid)}
 			if pid == 0 || one.resident == 0 { // between two lives
 				continue
 			}
@@ -56,7 +57,8 @@ func (s *samples) watch(ctx context.Context, every time.Duration, w *world) {
 // write writes the samples as CSV.
 func (s *samples) write(to io.Writer) error {
 	out := csv.NewWriter(to)
-	_ = out.Write([]string{"seconds", "step", "process", "pid", "resident_bytes", "goroutines", "descriptors"}) // Error has it
+	// Error has it
+	_ = out.Write([]string{"seconds", "step", "process", "pid", "resident_bytes", "goroutines", "descriptors"})
 	for _, one := range s.all {
 		_ = out.Write([]string{
 			strconv.FormatFloat(one.at.Seconds(), 'f', 1, 64), one.step, one.process, strconv.Itoa(one.pid),

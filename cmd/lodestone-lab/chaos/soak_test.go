@@ -20,9 +20,10 @@ func TestSoak(t *testing.T) {
 	dir, err := os.MkdirTemp("", "lodestone-soak-")
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(dir, 0o711))
-	c := &SoakCommand{Duration: time.Minute, Rate: 800, Batch: 50, Senders: 8, Brokers: 1, Seed: 20264, Sample: 500 * time.Millisecond, WarmUp: 2 * time.Second, Out: t.TempDir(), Steps: []string{
-		backup, "kill -9 consumer", backup, eraseOne, restoreBoth, "kill -9 crud",
-	}}
+	c := &SoakCommand{Duration: time.Minute, Rate: 800, Batch: 50, Senders: 8, Brokers: 1, Seed: 20264,
+		Sample: 500 * time.Millisecond, WarmUp: 2 * time.Second, Out: t.TempDir(), Steps: []string{
+			backup, "kill -9 consumer", backup, eraseOne, restoreBoth, "kill -9 crud",
+		}}
 	ctx, cancel := context.WithTimeout(t.Context(), 25*time.Minute)
 	defer cancel()
 	r, err := c.run(ctx, dir, slog.New(slog.NewTextHandler(t.Output(), nil)))
@@ -34,7 +35,8 @@ func TestSoak(t *testing.T) {
 	require.Greater(t, r.Acked, int64(10_000))
 	lines, err := os.ReadFile(filepath.Join(c.Out, "soak.csv"))
 	require.NoError(t, err)
-	for _, process := range []string{"collector1", "collector2", "consumer1", "consumer2", "query1", "crud1", "clickhouse", "postgres", "kafka1"} {
+	for _, process := range []string{"collector1", "collector2", "consumer1", "consumer2", "query1", "crud1",
+		"clickhouse", "postgres", "kafka1"} {
 		require.Contains(t, string(lines), ","+process+",")
 	}
 	require.NoError(t, engine.RemoveDir(dir))
@@ -43,7 +45,8 @@ func TestSoak(t *testing.T) {
 // usage is a process that uses so much memory at a time after its start, in MiB.
 func usage(process string, pid int, from, long time.Duration, memory func(age time.Duration) float64) (all []sample) {
 	for age := time.Duration(0); age <= long; age += 5 * time.Second {
-		all = append(all, sample{at: from + age, process: process, pid: pid, resident: uint64(memory(age) * mebibyte), goroutines: 50, descriptors: 30})
+		all = append(all, sample{at: from + age, process: process, pid: pid, resident: uint64(memory(age) * mebibyte),
+			goroutines: 50, descriptors: 30})
 	}
 	return all
 }
@@ -75,14 +78,17 @@ func TestFlat(t *testing.T) {
 		}
 		return all
 	}
-	require.Empty(t, of(usage("consumer1", 1, 0, 20*time.Minute, saw), usage("consumer1", 2, 20*time.Minute, 20*time.Minute, full)))
+	require.Empty(t, of(usage("consumer1", 1, 0, 20*time.Minute, saw),
+		usage("consumer1", 2, 20*time.Minute, 20*time.Minute, full)))
 	grows("consumer1: resident memory grow in a calm time of 20m0s", of(usage("consumer1", 1, 0, 20*time.Minute, leak)))
 	grows("every collector: resident memory grow from the first calm time to the last",
 		of(usage("collector1", 1, 0, 20*time.Minute, saw), usage("collector1", 2, 20*time.Minute, 10*time.Minute, higher)))
 	require.Empty(t, of(usage("consumer1", 1, 0, 20*time.Minute, saw), usage("consumer2", 2, 0, 20*time.Minute, higher),
-		usage("consumer1", 3, 20*time.Minute, 10*time.Minute, higher), usage("consumer2", 4, 20*time.Minute, 10*time.Minute, saw)), "partitions moved")
+		usage("consumer1", 3, 20*time.Minute, 10*time.Minute, higher), usage("consumer2", 4, 20*time.Minute,
+			10*time.Minute, saw)), "partitions moved")
 	require.Empty(t, of(usage("collector1", 1, 0, 90*time.Second, leak)), "too short to tell")
-	require.Empty(t, of(usage("collector1", 1, 0, 10*time.Minute, saw), during("kill -9 broker", usage("collector1", 1, 10*time.Minute, 10*time.Minute, higher)),
+	require.Empty(t, of(usage("collector1", 1, 0, 10*time.Minute, saw),
+		during("kill -9 broker", usage("collector1", 1, 10*time.Minute, 10*time.Minute, higher)),
 		usage("collector1", 1, 20*time.Minute, 10*time.Minute, saw)))
 
 	goroutines := usage("query1", 1, 0, 10*time.Minute, saw)
@@ -111,7 +117,8 @@ func TestWhatWasNotMeasuredIsNotFlat(t *testing.T) {
 	r := judge(time.Minute, long, usage("consumer1", 2, 0, 90*time.Second, even))
 	require.False(t, r.ok())
 	require.Equal(t, []string{"consumer1: no calm time of 2m0s or longer"}, r.growing)
-	require.False(t, judge(time.Second, long, usage("consumer1", 2, 0, 90*time.Second, even)).ok(), "a short warm-up makes no calm time long")
+	require.False(t, judge(time.Second, long, usage("consumer1", 2, 0, 90*time.Second, even)).ok(),
+		"a short warm-up makes no calm time long")
 
 	engine := usage("postgres", 3, 0, time.Minute, even)
 	for i := range engine {

@@ -98,7 +98,8 @@ func (w *world) moved(ctx context.Context, name string, ahead time.Duration) err
 			continue
 		}
 		var now time.Time
-		if err := retry(ctx, "ask ClickHouse for its time", func() error { return shard.QueryRow(ctx, "SELECT now()").Scan(&now) }); err != nil {
+		if err := retry(ctx, "ask ClickHouse for its time",
+			func() error { return shard.QueryRow(ctx, "SELECT now()").Scan(&now) }); err != nil {
 			return err
 		}
 		if off := now.Sub(time.Now().Add(ahead)); off.Abs() > 10*time.Minute {

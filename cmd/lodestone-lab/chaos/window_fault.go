@@ -47,8 +47,9 @@ func (s *scene) record(number uint64, spooled bool, ahead time.Duration) *kgo.Re
 	l := s.links[s.load.linkOf(number)]
 	now := time.Now().Add(ahead).UnixMilli()
 	e := event.Event{
-		AccountID: l.account, LeadMagnetID: l.magnet, AccessLinkID: l.id, SessionID: s.load.ids.Session(s.load.sessionOf(number)),
-		EventID: s.load.ids.Event(number), CreatedAt: now, ReceivedAt: now, Spooled: spooled,
+		AccountID: l.account, LeadMagnetID: l.magnet, AccessLinkID: l.id,
+		SessionID: s.load.ids.Session(s.load.sessionOf(number)),
+		EventID:   s.load.ids.Event(number), CreatedAt: now, ReceivedAt: now, Spooled: spooled,
 	}
 	e.Type, _ = event.ParseType(kindOf(number))
 	if e.Type == event.PageViewed {
@@ -61,7 +62,8 @@ func (s *scene) record(number uint64, spooled bool, ahead time.Duration) *kgo.Re
 func (s *scene) write(ctx context.Context, records ...*kgo.Record) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	client, err := kgo.NewClient(kgo.SeedBrokers(s.kafka.Brokers()...), kgo.RecordPartitioner(kgo.StickyKeyPartitioner(nil)),
+	client, err := kgo.NewClient(kgo.SeedBrokers(s.kafka.Brokers()...),
+		kgo.RecordPartitioner(kgo.StickyKeyPartitioner(nil)),
 		kgo.MaxBufferedRecords(len(records)+1))
 	if err != nil {
 		return err

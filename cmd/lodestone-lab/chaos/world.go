@@ -87,8 +87,10 @@ type world struct {
 
 func newWorld(o options) *world {
 	w := &world{
-		dir: o.Dir, programs: o.Programs, brokers: o.Brokers, spools: !o.NoSpool, cluster: o.Cluster, soak: o.Soak, log: o.Log,
-		network: machine.NewNetwork(), disks: &machine.Disks{Dir: o.Dir, Wanted: o.fillsDisks(), Log: o.Log}, admins: map[string]string{},
+		dir: o.Dir, programs: o.Programs, brokers: o.Brokers, spools: !o.NoSpool,
+		cluster: o.Cluster, soak: o.Soak, log: o.Log,
+		network: machine.NewNetwork(), disks: &machine.Disks{Dir: o.Dir, Wanted: o.fillsDisks(), Log: o.Log},
+		admins: map[string]string{},
 	}
 	if o.Copies {
 		w.other = &other{}
@@ -145,7 +147,8 @@ func (w *world) startEngines(ctx context.Context) error {
 	if err := errors.Join(w.makeShards(runtime, installer), w.makeOther(runtime, installer)); err != nil {
 		return err
 	}
-	w.postgres = engine.NewPostgres(engine.PostgresConfig{Runtime: runtime(""), Dir: filepath.Join(w.dir, "postgres"), Installer: installer})
+	w.postgres = engine.NewPostgres(engine.PostgresConfig{Runtime: runtime(""),
+		Dir: filepath.Join(w.dir, "postgres"), Installer: installer})
 	listener := func(name, from string) apachekafka.Listener {
 		return apachekafka.Listener{Name: name, Advertise: func(node int, listening string) (string, error) {
 			return w.network.Add(from+"-kafka"+strconv.Itoa(node), listening)
@@ -153,8 +156,9 @@ func (w *world) startEngines(ctx context.Context) error {
 	}
 	w.kafka = apachekafka.New(apachekafka.Config{
 		Runtime: runtime(""), Dir: filepath.Join(w.dir, "kafka"), Nodes: w.brokers, HeapMB: 512, Installer: installer,
-		Listeners: []apachekafka.Listener{listener("COLLECTOR", "collector"), listener("CONSUMER", "consumer"), listener("PEER", "broker")},
-		Between:   "PEER",
+		Listeners: []apachekafka.Listener{listener("COLLECTOR", "collector"), listener("CONSUMER", "consumer"),
+			listener("PEER", "broker")},
+		Between: "PEER",
 	})
 	var all errgroup.Group
 	for _, server := range w.servers() {
@@ -311,7 +315,8 @@ func (w *world) outputOf(ctx context.Context, env []string, args ...string) (str
 func (w *world) startProcesses(ctx context.Context, env map[string][]string) error {
 	add := func(command string, number int) *machine.Process {
 		name := command + strconv.Itoa(number)
-		return &machine.Process{Name: name, Command: command, Program: filepath.Join(w.programs, "lodestone"), Env: env[name], Dir: w.dir, Log: w.log}
+		return &machine.Process{Name: name, Command: command, Program: filepath.Join(w.programs, "lodestone"),
+			Env: env[name], Dir: w.dir, Log: w.log}
 	}
 	for i := range collectors {
 		w.collectors = append(w.collectors, add("collector", i+1))
@@ -340,7 +345,8 @@ func (w *world) startProcesses(ctx context.Context, env map[string][]string) err
 
 // ready waits until a process says that it can do its work.
 func (w *world) ready(ctx context.Context, p *machine.Process) error {
-	return probe.Until(ctx, startTimeout, retryInterval, p.Name+" does not get ready: see "+filepath.Join(w.dir, p.Name+".log"), func() error {
+	return probe.Until(ctx, startTimeout, retryInterval, p.Name+" does not get ready: see "+filepath.Join(w.dir,
+		p.Name+".log"), func() error {
 		return probe.Ready(ctx, w.admins[p.Name])
 	})
 }

@@ -47,7 +47,8 @@ func TestTheTimeOfDayMovesAndTheMonotonicClockDoesNot(t *testing.T) {
 	cmd.Env = append(os.Environ(), clock.Variable+"="+filepath.Join(t.TempDir(), "clock"))
 	output, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", output)
-	require.Equal(t, []string{"1h0m0s true", "-2h0m0s true", "1h0m0s true"}, strings.Split(strings.TrimSpace(string(output)), "\n"))
+	require.Equal(t, []string{"1h0m0s true", "-2h0m0s true", "1h0m0s true"},
+		strings.Split(strings.TrimSpace(string(output)), "\n"))
 }
 
 // A store fences its inserts by a time that a set clock must not move.
@@ -57,7 +58,8 @@ func TestTheStoreKeepsTheEndOfAnInsertsTime(t *testing.T) {
 	require.NoError(t, err)
 	sources["ingest/stream/clock_chaos_test.go"], err = os.ReadFile("testdata/stream_test.go.txt")
 	require.NoError(t, err)
-	cmd, err := sources.Go(t.Context(), t.TempDir(), "test", "-count=1", "-v", "-vet=off", "-run", "^TestTheEndOfAnInsertsTimeStaysWhenTheClockIsSet$", "./ingest/stream")
+	cmd, err := sources.Go(t.Context(), t.TempDir(), "test", "-count=1", "-v", "-vet=off", "-run",
+		"^TestTheEndOfAnInsertsTimeStaysWhenTheClockIsSet$", "./ingest/stream")
 	require.NoError(t, err)
 	cmd.Env = append(os.Environ(), clock.Variable+"="+filepath.Join(t.TempDir(), "clock"))
 	out, err := cmd.CombinedOutput()

@@ -28,7 +28,8 @@ func Follow(path string) error {
 	if err != nil {
 		return fmt.Errorf("follow clock: map %s: %w", path, err)
 	}
-	if err := redirect(uint64(uintptr(unsafe.Pointer(&ahead[0])))); err != nil { //nolint:gosec // machine code reads it there
+	if err := redirect(uint64(
+		uintptr(unsafe.Pointer(&ahead[0])))); err != nil { //nolint:gosec // machine code reads it there
 		return fmt.Errorf("follow clock: %w", err)
 	}
 	return nil
@@ -63,12 +64,14 @@ func redirect(ahead uint64) error {
 		if !ours || s.Value+jumpBytes > uint64(len(image)) {
 			continue
 		}
-		place, err := unix.Mmap(-1, 0, len(code), unix.PROT_READ|unix.PROT_WRITE|unix.PROT_EXEC, unix.MAP_PRIVATE|unix.MAP_ANON)
+		place, err := unix.Mmap(-1, 0, len(code), unix.PROT_READ|unix.PROT_WRITE|unix.PROT_EXEC,
+			unix.MAP_PRIVATE|unix.MAP_ANON)
 		if err != nil {
 			return fmt.Errorf("make room for code: %w", err)
 		}
 		copy(place, code)
-		if _, err := memory.WriteAt(jump(uint64(uintptr(unsafe.Pointer(&place[0])))), from+int64(s.Value)); err != nil { //nolint:gosec // of a page that stays
+		if _, err := memory.WriteAt(jump(uint64(uintptr(unsafe.Pointer(&place[0])))),
+			from+int64(s.Value)); err != nil { //nolint:gosec // of a page that stays
 			return fmt.Errorf("write to the vDSO: %w", err)
 		}
 		replaced++
@@ -104,7 +107,8 @@ func jump(address uint64) []byte {
 // functions returns the code that replaces the vDSO's: each makes the system call, and adds the
 // seconds that lie at the address to a time of day.
 func functions(ahead uint64) map[string][]byte {
-	load := append(binary.LittleEndian.AppendUint64([]byte{0x48, 0xb9}, ahead), 0x48, 0x8b, 0x09) // mov rcx, address; mov rcx, [rcx]
+	// mov rcx, address; mov rcx, [rcx]
+	load := append(binary.LittleEndian.AppendUint64([]byte{0x48, 0xb9}, ahead), 0x48, 0x8b, 0x09)
 	join := func(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
 	gettime := join(
 		[]byte{0xb8, 228, 0, 0, 0, 0x0f, 0x05}, // mov eax, clock_gettime; syscall

@@ -50,7 +50,8 @@ func newProject(t *testing.T) *project {
 	}
 	out, err := exec.CommandContext(t.Context(), filepath.Join(dir, "deploy", "compose-env")).CombinedOutput()
 	require.NoError(t, err, string(out))
-	return &project{dir: dir, env: []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "DOCKER_CONFIG=" + t.TempDir()}}
+	return &project{dir: dir, env: []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"),
+		"DOCKER_CONFIG=" + t.TempDir()}}
 }
 
 func (p *project) run(t *testing.T, args ...string) (string, error) {
@@ -132,9 +133,11 @@ func TestUp(t *testing.T) {
 func TestTheEngineRefuses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ old, changed, says string }{
-		"a secret from the environment":  {"postgres-url: {file: .secrets/postgres-url}", "postgres-url: {environment: PATH}", "`file` is the sole supported option"},
+		"a secret from the environment": {"postgres-url: {file: .secrets/postgres-url}", "postgres-url: {environment: PATH}",
+			"`file` is the sole supported option"},
 		"more processors than there are": {"limits: {memory: 1152M}", `limits: {cpus: "4", memory: 1152M}`, "range of CPUs"},
-		"a secret that is not there":     {"token-keys: {file: .secrets/token-keys}", "token-keys: {file: .secrets/token-key}", "bind source path does not exist"},
+		"a secret that is not there": {"token-keys: {file: .secrets/token-keys}",
+			"token-keys: {file: .secrets/token-key}", "bind source path does not exist"},
 	} {
 		p := newProject(t)
 		file := filepath.Join(p.dir, "docker-compose.yml")

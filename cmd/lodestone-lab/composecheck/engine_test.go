@@ -64,7 +64,8 @@ func (e *engine) answer(w http.ResponseWriter, r *http.Request) {
 	case route == "/_ping":
 		fmt.Fprint(w, "OK")
 	case route == "/version":
-		reply(w, 200, object{"Version": "29.0.0", "ApiVersion": "1.51", "MinAPIVersion": "1.24", "Os": "linux", "Arch": "amd64"})
+		reply(w, 200, object{"Version": "29.0.0", "ApiVersion": "1.51", "MinAPIVersion": "1.24",
+			"Os": "linux", "Arch": "amd64"})
 	case route == "/info":
 		reply(w, 200, object{"NCPU": e.cpus, "OSType": "linux", "Architecture": "x86_64", "ServerVersion": "29.0.0"})
 	case route == "/events":
@@ -72,7 +73,8 @@ func (e *engine) answer(w http.ResponseWriter, r *http.Request) {
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
 	case parts[0] == "images" && path.Base(route) == "json":
-		reply(w, 200, object{"Id": "sha256:" + strings.Repeat("0", 64), "Config": object{}, "Os": "linux", "Architecture": "amd64"})
+		reply(w, 200, object{"Id": "sha256:" + strings.Repeat("0", 64), "Config": object{},
+			"Os": "linux", "Architecture": "amd64"})
 	case parts[0] == "images":
 		reply(w, 200, []object{})
 	case parts[0] == "networks" || parts[0] == "volumes":
@@ -148,7 +150,8 @@ func (e *engine) create(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if limit := int64(e.cpus) * 1e9; c.Host.NanoCpus < 0 || c.Host.NanoCpus > limit {
-		refuse(w, 400, fmt.Sprintf("range of CPUs is from 0.01 to %d.00, as there are only %d CPUs available", e.cpus, e.cpus))
+		refuse(w, 400, fmt.Sprintf("range of CPUs is from 0.01 to %d.00, as there are only %d CPUs available", e.cpus,
+			e.cpus))
 		return
 	}
 	if c.Host.Memory != 0 && c.Host.Memory < 6<<20 {
@@ -179,7 +182,8 @@ func (e *engine) list(w http.ResponseWriter) {
 	all := []object{}
 	for id, c := range e.made {
 		state, _ := e.state(id, c)
-		all = append(all, object{"Id": id, "Names": []string{"/" + id}, "Labels": c.Config["Labels"], "State": state, "Image": c.Config["Image"]})
+		all = append(all, object{"Id": id, "Names": []string{"/" + id}, "Labels": c.Config["Labels"], "State": state,
+			"Image": c.Config["Image"]})
 	}
 	reply(w, 200, all)
 }
@@ -214,7 +218,8 @@ func (e *engine) container(w http.ResponseWriter, id, action string) {
 		state, health := e.state(id, c)
 		reply(w, 200, object{
 			"Id": id, "Name": "/" + id, "Image": "sha256:" + strings.Repeat("0", 64), "Created": "2026-01-01T00:00:00Z",
-			"Config": c.Config, "HostConfig": c.Config["HostConfig"], "Mounts": []object{}, "NetworkSettings": object{"Networks": object{}},
+			"Config": c.Config, "HostConfig": c.Config["HostConfig"], "Mounts": []object{},
+			"NetworkSettings": object{"Networks": object{}},
 			"State": object{"Status": state, "Running": state == "running", "ExitCode": 0, "Health": object{"Status": health},
 				"StartedAt": "2026-01-01T00:00:00Z", "FinishedAt": "0001-01-01T00:00:00Z"},
 		})

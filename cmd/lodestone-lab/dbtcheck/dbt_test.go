@@ -45,8 +45,10 @@ func TestProject(t *testing.T) {
 	own := func(sql string) { ask(t, server.HTTPURL(), sql) }
 	clickhousetest.Campaign(own)
 	// Something is fresh, and of a bot, so that nothing else changes.
-	own("INSERT INTO lodestone.events (account_id, event_type, bot, created_at, received_at) VALUES ('" + clickhousetest.Account + "', 'page_viewed', 'probe', now64(3), now64(3))")
-	own("INSERT INTO lodestone.link_views (account_id, bot, created_at, received_at) VALUES ('" + clickhousetest.Account + "', 'probe', now64(3), now64(3))")
+	own("INSERT INTO lodestone.events (account_id, event_type, bot, created_at, received_at) VALUES ('" +
+		clickhousetest.Account + "', 'page_viewed', 'probe', now64(3), now64(3))")
+	own("INSERT INTO lodestone.link_views (account_id, bot, created_at, received_at) VALUES ('" + clickhousetest.Account +
+		"', 'probe', now64(3), now64(3))")
 
 	address, err := url.Parse(server.HTTPURL())
 	require.NoError(t, err)
@@ -62,7 +64,8 @@ func TestProject(t *testing.T) {
 	for _, command := range commands {
 		cmd := exec.CommandContext(t.Context(), tool, strings.Fields(command[1])...)
 		cmd.Dir = filepath.Join(dir, "dbt")
-		cmd.Env = append(os.Environ(), "LODESTONE_DBT_HOST="+address.Hostname(), "LODESTONE_DBT_PORT="+address.Port(), "LODESTONE_DBT_PASSWORD=of dbt",
+		cmd.Env = append(os.Environ(), "LODESTONE_DBT_HOST="+address.Hostname(), "LODESTONE_DBT_PORT="+address.Port(),
+			"LODESTONE_DBT_PASSWORD=of dbt",
 			"DBT_SEND_ANONYMOUS_USAGE_STATS=false", "DBT_VERSION_CHECK=false")
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s: %s", command[0], out)
@@ -83,7 +86,8 @@ bob@acme.example Guide spring 1 0.17 0 false false
 cy@mail.example Guide spring 1 0.03 0 false false
 dora@beta.example Guide march issue 1 0.4 0 true true`, mart(`SELECT email, title, utm_campaign, sessions, minutes, downloads, finished, attentive
 		FROM lodestone_dbt.fct_readers ORDER BY email, title`))
-	for _, sql := range []string{"SELECT * FROM lodestone.events", "CREATE TABLE analytics.t (a Int8) ENGINE = Memory", "INSERT INTO lodestone.events (page) VALUES (1)"} {
+	for _, sql := range []string{"SELECT * FROM lodestone.events", "CREATE TABLE analytics.t (a Int8) ENGINE = Memory",
+		"INSERT INTO lodestone.events (page) VALUES (1)"} {
 		_, text := post(t, address.String(), sql)
 		require.Contains(t, text, "ACCESS_DENIED", sql)
 	}

@@ -72,7 +72,8 @@ func chart(t *testing.T) *types.Project {
 			if v.Name != "spool" { // the only one that a setting names
 				continue
 			}
-			s.Volumes = append(s.Volumes, types.ServiceVolumeConfig{Type: types.VolumeTypeVolume, Source: "chart-" + v.Name, Target: v.MountPath})
+			s.Volumes = append(s.Volumes, types.ServiceVolumeConfig{Type: types.VolumeTypeVolume,
+				Source: "chart-" + v.Name, Target: v.MountPath})
 		}
 		p.Services[c.Name] = s
 	}

@@ -186,7 +186,8 @@ func TestClickHouseUsers(t *testing.T) {
 		must("lodestone", lodestone, q, "")
 	}
 	must("lodestone", lodestone, "SELECT value FROM system.settings WHERE name = 'async_insert'", "0")
-	must("lodestone", lodestone, "SELECT value FROM system.server_settings WHERE name = 'max_server_memory_usage'", "1744830464")
+	must("lodestone", lodestone, "SELECT value FROM system.server_settings WHERE name = 'max_server_memory_usage'",
+		"1744830464")
 	refused("lodestone", "wrong", "SELECT 1", "Authentication failed")
 
 	enginetest.CheckClickHouseHTTP(t, strings.Replace(address, "//", "//analyst:of%20the%20analyst@", 1))
@@ -204,7 +205,8 @@ func TestClickHouseUsers(t *testing.T) {
 
 	// The server's own logs: the one that we keep, and no other.
 	must("lodestone", lodestone, "SYSTEM FLUSH LOGS", "")
-	must("lodestone", lodestone, "SELECT groupArray(name) FROM system.tables WHERE database = 'system' AND name LIKE '%\\_log'", "['query_log']")
+	must("lodestone", lodestone,
+		"SELECT groupArray(name) FROM system.tables WHERE database = 'system' AND name LIKE '%\\_log'", "['query_log']")
 }
 
 // A user without a password could be used by any program on the machine, and close the ports with
@@ -272,7 +274,8 @@ func TestTheProfileOfSmallMachinesIsThatOfUp(t *testing.T) {
 		require.NoError(t, err)
 		return string(text)
 	}
-	require.Equal(t, of(root+"/pkg/engine/clickhouse_small.xml"), of(source+"/clickhouse/config.d/small.xml"), "copy pkg/engine/clickhouse_small.xml over the other")
+	require.Equal(t, of(root+"/pkg/engine/clickhouse_small.xml"), of(source+"/clickhouse/config.d/small.xml"),
+		"copy pkg/engine/clickhouse_small.xml over the other")
 }
 
 // The analyst has the same profile here and on the embedded engine: a query

@@ -237,7 +237,8 @@ func TestPorts(t *testing.T) {
 	for name, s := range p.Services {
 		for _, port := range s.Ports {
 			require.Equal(t, "127.0.0.1", port.HostIP, "%s is open to the network", name)
-			require.Empty(t, published[port.Published], "%s and %s want port %s", name, published[port.Published], port.Published)
+			require.Empty(t, published[port.Published], "%s and %s want port %s", name,
+				published[port.Published], port.Published)
 			published[port.Published] = name
 			if slices.Contains(ours, name) {
 				require.True(t, listensAt(s, port.Target), "%s publishes port %d and does not listen on it", name, port.Target)
@@ -278,7 +279,9 @@ func TestVolumes(t *testing.T) {
 				info, err := os.Stat(v.Source)
 				require.NoError(t, err, name)
 				require.True(t, info.Mode().IsRegular())
-				require.NotZero(t, info.Mode()&0o004, "%s runs as another user and cannot read %s (a checkout under a strict umask: chmod -R o+rX deploy)", name, v.Source)
+				require.NotZero(t, info.Mode()&0o004,
+					"%s runs as another user and cannot read %s (a checkout under a strict umask: chmod -R o+rX deploy)", name,
+					v.Source)
 				require.True(t, v.ReadOnly, "%s could change %s", name, v.Source)
 				if strings.HasSuffix(v.Source, ".sh") {
 					require.NotZero(t, info.Mode()&0o001, "%s is not executable", v.Source)
@@ -290,20 +293,24 @@ func TestVolumes(t *testing.T) {
 	}
 	require.Len(t, used, len(p.Volumes)-1)
 	require.ElementsMatch(t, []string{"clickhouse", "backup"}, shared)
-	require.Equal(t, map[string]string{"kafka-data": "kafka", "clickhouse-data": "clickhouse", "postgres-data": "postgres", "spool-data": "collector", "erasure-log": "crud"}, used)
+	require.Equal(t, map[string]string{"kafka-data": "kafka", "clickhouse-data": "clickhouse", "postgres-data": "postgres",
+		"spool-data": "collector", "erasure-log": "crud"}, used)
 	spool := p.Services["collector"].Volumes[0]
 	require.Equal(t, spool.Target, *p.Services["collector"].Environment["LODESTONE_SPOOL_DIR"])
 	dockerfile, err := os.ReadFile(source + "/Dockerfile")
 	require.NoError(t, err)
-	require.Contains(t, string(dockerfile), "--chown=65532:65532 /spool "+spool.Target+"\n", "the process could not write to the volume")
+	require.Contains(t, string(dockerfile), "--chown=65532:65532 /spool "+spool.Target+"\n",
+		"the process could not write to the volume")
 	config, err := os.ReadFile(source + "/clickhouse/config.d/lodestone.xml")
 	require.NoError(t, err)
 	require.Contains(t, string(config), "<allowed_path>/backups/</allowed_path>")
 	require.Equal(t, types.ShellCommand{"backup", "/backups"}, p.Services["backup"].Command)
-	require.Contains(t, string(dockerfile), "--chown="+p.Services["backup"].User+" /backups /backups\n", "neither could write to the volume")
+	require.Contains(t, string(dockerfile), "--chown="+p.Services["backup"].User+" /backups /backups\n",
+		"neither could write to the volume")
 	erasures := p.Services["crud"].Volumes[0]
 	require.Equal(t, erasures.Target, *p.Services["crud"].Environment["LODESTONE_ERASURE_LOG"])
-	require.Contains(t, string(dockerfile), "--chown=65532:65532 /erasures "+erasures.Target+"\n", "the process could not write to the volume")
+	require.Contains(t, string(dockerfile), "--chown=65532:65532 /erasures "+erasures.Target+"\n",
+		"the process could not write to the volume")
 }
 
 func TestOrderOfStart(t *testing.T) {
@@ -317,13 +324,15 @@ func TestOrderOfStart(t *testing.T) {
 				require.NotNil(t, before.HealthCheck, other)
 				require.False(t, before.HealthCheck.Disable, other)
 			case types.ServiceConditionCompletedSuccessfully:
-				require.False(t, strings.HasPrefix(before.Restart, "always") || strings.HasPrefix(before.Restart, "unless"), "%s never ends", other)
+				require.False(t, strings.HasPrefix(before.Restart, "always") || strings.HasPrefix(before.Restart,
+					"unless"), "%s never ends", other)
 			default:
 				t.Errorf("%s waits for %s without a condition that tells when it is ready", name, other)
 			}
 		}
 	}
-	require.ElementsMatch(t, []string{"kafka", "clickhouse", "postgres"}, slices.Collect(maps.Keys(p.Services["migrate"].DependsOn)))
+	require.ElementsMatch(t, []string{"kafka", "clickhouse", "postgres"},
+		slices.Collect(maps.Keys(p.Services["migrate"].DependsOn)))
 	for _, name := range []string{"collector", "consumer", "query", "crud"} {
 		require.Contains(t, p.Services[name].DependsOn, "migrate", name)
 	}
@@ -338,7 +347,8 @@ func TestTrustedProxiesReachBothListeners(t *testing.T) {
 	variables["STACK_TRUSTED_PROXIES"] = "172.18.0.1/32"
 	p, err := load(t.Context(), variables)
 	require.NoError(t, err)
-	for service, variable := range map[string]string{"collector": "LODESTONE_COLLECTOR_TRUSTED_PROXIES", "crud": "LODESTONE_TRUSTED_PROXIES"} {
+	for service, variable := range map[string]string{"collector": "LODESTONE_COLLECTOR_TRUSTED_PROXIES",
+		"crud": "LODESTONE_TRUSTED_PROXIES"} {
 		value := p.Services[service].Environment[variable]
 		require.NotNil(t, value, service)
 		require.Equal(t, "172.18.0.1/32", *value, service)
@@ -407,7 +417,8 @@ func TestDockerfile(t *testing.T) {
 	version = version[:strings.LastIndex(strings.Fields(version)[0], ".")]
 	require.Contains(t, dockerfile, "FROM golang:"+version+"-", "the compiler is older or newer than go.mod asks for")
 
-	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{if not .Standard}}{{.Dir}}{{end}}", "lodestone/cmd/lodestone")
+	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f",
+		"{{if not .Standard}}{{.Dir}}{{end}}", "lodestone/cmd/lodestone")
 	list.Dir = root
 	out, err := list.Output()
 	require.NoError(t, err)

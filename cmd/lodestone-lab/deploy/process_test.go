@@ -26,7 +26,8 @@ import (
 func binary(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "lodestone")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", path, "lodestone/cmd/lodestone")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o",
+		path, "lodestone/cmd/lodestone")
 	cmd.Env, cmd.Dir = append(os.Environ(), "CGO_ENABLED=0"), root
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, string(out))
@@ -35,7 +36,8 @@ func binary(t *testing.T) string {
 
 // Each process starts from exactly the environment that the compose file gives it, and from that of
 // the Helm chart, addresses replaced by those of engines at hand, and says that it is ready.
-func TestEveryProcessStarts(t *testing.T) { //nolint:tparallel // the chart's processes start when those of the compose file have ended
+func TestEveryProcessStarts(
+	t *testing.T) { //nolint:tparallel // the chart's processes start when those of the compose file have ended
 	t.Parallel()
 	_, variables, secrets := project(t)
 	variables["STACK_SQL_QUERIES"] = "7"
@@ -44,7 +46,9 @@ func TestEveryProcessStarts(t *testing.T) { //nolint:tparallel // the chart's pr
 	host := &host{t: t, project: p, secrets: secrets, dir: t.TempDir(), binary: binary(t)}
 	host.startEngines()
 	host.starts(t, "compose")
-	status, text := get(t.Context(), host.sql+"/?query="+url.QueryEscape("SELECT max_requests FROM system.scheduler WHERE resource = 'query' AND type = 'inflight_limit'"))
+	status, text := get(t.Context(),
+		host.sql+"/?query="+
+			url.QueryEscape("SELECT max_requests FROM system.scheduler WHERE resource = 'query' AND type = 'inflight_limit'"))
 	require.Equal(t, 200, status, text)
 	require.Equal(t, "7", strings.TrimSpace(text), "queries of SQL users that run at a time")
 

@@ -76,7 +76,8 @@ func boards(t *testing.T) (list []board) {
 		// The strict decoder reports what is wrong, in an error that is empty where nothing is. It leaves
 		// parts out.
 		var wrong cog.BuildErrors
-		if err := new(dashboard.Dashboard).UnmarshalJSONStrict(text); !errors.As(err, &wrong) { //nolint:staticcheck // files that Grafana provisions are of this schema
+		if err := new(dashboard.Dashboard).UnmarshalJSONStrict(text); !errors.As(err,
+			&wrong) { //nolint:staticcheck // files that Grafana provisions are of this schema
 			require.NoError(t, err, file)
 		}
 		require.Empty(t, wrong, "%s: %v", file, wrong)
@@ -139,10 +140,12 @@ func TestPanelsShowKnownData(t *testing.T) {
 	enginetest.MigratedClickHouse(t)
 	server := enginetest.Server(t)
 	clickhousetest.Campaign(func(sql string) { ask(t, server.HTTPURL(), sql) })
-	v := view{from: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), to: time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC), interval: 24 * time.Hour}
+	v := view{from: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), to: time.Date(2026, 3, 15, 0, 0, 0, 0,
+		time.UTC), interval: 24 * time.Hour}
 	one, other := v, v
 	v.values = map[string][]string{"magnet": {clickhousetest.ID(1)}}
-	one.values = map[string][]string{"magnet": {clickhousetest.ID(1)}, "account": {clickhousetest.ID(1), clickhousetest.Account}}
+	one.values = map[string][]string{"magnet": {clickhousetest.ID(1)},
+		"account": {clickhousetest.ID(1), clickhousetest.Account}}
 	other.values = map[string][]string{"magnet": {clickhousetest.ID(999)}, "account": {clickhousetest.ID(1)}}
 
 	var answers strings.Builder
@@ -158,7 +161,8 @@ func TestPanelsShowKnownData(t *testing.T) {
 			answer := ask(t, server.SQLURL(), v.expand(t, q.RawSQL)+"\nFORMAT TSVWithNames")
 			require.Positive(t, strings.Count(answer, "\n"), "%s shows nothing", title)
 			fmt.Fprintf(&answers, "== %s\n%s\n", title, answer)
-			require.Equal(t, answer, ask(t, server.SQLURL(), one.expand(t, q.RawSQL)+"\nFORMAT TSVWithNames"), "%s, of the account", title)
+			require.Equal(t, answer, ask(t, server.SQLURL(), one.expand(t, q.RawSQL)+"\nFORMAT TSVWithNames"),
+				"%s, of the account", title)
 			nothing := ask(t, server.SQLURL(), other.expand(t, q.RawSQL)+"\nFORMAT TSV")
 			require.Subset(t, []string{"0", "nan", "\\N", "0\n", ""}, []string{nothing}, "%s, of another account", title)
 		}

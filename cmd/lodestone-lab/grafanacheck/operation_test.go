@@ -59,7 +59,8 @@ func TestPanelsOfOperationHaveTheProgramsMetrics(t *testing.T) {
 			parsed, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
 			require.NoError(t, err)
 			for _, m := range regexp.MustCompile(`\{\{(\w+)\}\}`).FindAllStringSubmatch(q.LegendFormat, -1) {
-				require.NotEmpty(t, values[0].Metric.Get(m[1]), "%s: the legend names %s, which %s does not have", *p.Panel.Title, m[1], parsed)
+				require.NotEmpty(t, values[0].Metric.Get(m[1]), "%s: the legend names %s, which %s does not have",
+					*p.Panel.Title, m[1], parsed)
 			}
 		}
 	}
@@ -73,7 +74,8 @@ func series(t *testing.T) string {
 	rows := regexp.MustCompile("(?m)^\\| `(\\w+)` \\| (\\w+) \\| (.*?) \\|").FindAllStringSubmatch(string(document), -1)
 	require.Greater(t, len(rows), 80)
 	rows = slices.Concat(rows, [][]string{
-		{"", "up", "gauge", ""}, {"", "process_cpu_seconds_total", "counter", ""}, {"", "process_resident_memory_bytes", "gauge", ""}, {"", "process_open_fds", "gauge", ""},
+		{"", "up", "gauge", ""}, {"", "process_cpu_seconds_total", "counter", ""}, {"", "process_resident_memory_bytes",
+			"gauge", ""}, {"", "process_open_fds", "gauge", ""},
 	})
 	var b strings.Builder
 	for _, r := range rows {

@@ -83,8 +83,10 @@ func TestSignInAtARealProvider(t *testing.T) {
 	require.NoError(t, err)
 	addresses, err := clientaddr.Config{}.Finder()
 	require.NoError(t, err)
-	service, err := signin.New(signin.Config{OpenIDIssuer: issuer, OpenIDClientID: "lodestone", OpenIDClientSecret: "secret", OpenIDName: "Zitadel"}, signin.Deps{
-		Postgres: db, Tokens: ring, Pages: pages, Mail: noMail{}, Limiter: ratelimit.NewVisitors(db, ring), Addresses: addresses, Log: log,
+	service, err := signin.New(signin.Config{OpenIDIssuer: issuer, OpenIDClientID: "lodestone",
+		OpenIDClientSecret: "secret", OpenIDName: "Zitadel"}, signin.Deps{
+		Postgres: db, Tokens: ring, Pages: pages, Mail: noMail{}, Limiter: ratelimit.NewVisitors(db, ring),
+		Addresses: addresses, Log: log,
 	})
 	require.NoError(t, err)
 	a := api.New(api.Deps{Verifier: auth.NewVerifier(db, log), Log: log})
@@ -119,7 +121,8 @@ func TestSignInAtARealProvider(t *testing.T) {
 		require.Equal(t, issuer+"/login/username", at.Scheme+"://"+at.Host+at.Path)
 		id := regexp.MustCompile(`name="id" value="([^"]+)"`).FindStringSubmatch(text)
 		require.NotNil(t, id, text)
-		read(t, browser, at.String(), url.Values{"id": {id[1]}, "username": {"test-user@127.0.0.1"}, "password": {"verysecure"}}, http.StatusFound)
+		read(t, browser, at.String(), url.Values{"id": {id[1]}, "username": {"test-user@127.0.0.1"},
+			"password": {"verysecure"}}, http.StatusFound)
 		require.NotEmpty(t, back)
 		return browser, back
 	}

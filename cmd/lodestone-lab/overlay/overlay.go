@@ -66,7 +66,8 @@ func (s Sources) Go(ctx context.Context, dir, command string, args ...string) (*
 
 // Build compiles a program as releases do, from a package of the module in a directory.
 func Build(ctx context.Context, dir, program, source string) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", program, source)
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags",
+		"-s -w", "-o", program, source)
 	cmd.Env, cmd.Dir = append(os.Environ(), "CGO_ENABLED=0"), dir
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build %s: %w: %s", filepath.Base(program), err, output)

@@ -43,7 +43,8 @@ func newLoad(t *testing.T, api *client.Client) *load {
 	t.Helper()
 	magnet, err := api.CreateLeadMagnet(t.Context(), client.NewLeadMagnet{Title: "Upgrade"})
 	require.NoError(t, err)
-	link, err := api.CreateAccessLink(t.Context(), client.NewAccessLink{LeadMagnetID: magnet.ID, Email: "load@example.com"})
+	link, err := api.CreateAccessLink(t.Context(),
+		client.NewAccessLink{LeadMagnetID: magnet.ID, Email: "load@example.com"})
 	require.NoError(t, err)
 	return &load{t: t, since: time.Now(), token: link.TrackingToken, magnet: magnet.ID, quit: make(chan struct{})}
 }
@@ -51,7 +52,8 @@ func newLoad(t *testing.T, api *client.Client) *load {
 // notef logs a step of the drill: docs/bench/drills has the log of a run.
 func (l *load) notef(format string, args ...any) {
 	l.t.Helper()
-	l.t.Logf("after %s, %d events acknowledged: %s", time.Since(l.since).Round(100*time.Millisecond), l.acked.Load(), fmt.Sprintf(format, args...))
+	l.t.Logf("after %s, %d events acknowledged: %s", time.Since(l.since).Round(100*time.Millisecond), l.acked.Load(),
+		fmt.Sprintf(format, args...))
 }
 
 // to names the collectors that senders use from now on, in turn.
@@ -86,7 +88,8 @@ func (l *load) start(senders int) {
 				}
 				events := make([]map[string]any, batch)
 				for i := range events {
-					events[i] = map[string]any{"token": l.token, "event_type": "page_viewed", "event_id": uuid.NewString(), "event_data": map[string]int{"page": i%9 + 1}}
+					events[i] = map[string]any{"token": l.token, "event_type": "page_viewed", "event_id": uuid.NewString(),
+						"event_data": map[string]int{"page": i%9 + 1}}
 				}
 				body, err := json.Marshal(events)
 				if err != nil {
@@ -115,21 +118,24 @@ func (l *load) post(ctx context.Context, c *http.Client, body []byte) bool {
 	}
 	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(response.Body)
-	return err == nil && response.StatusCode == http.StatusAccepted && strings.TrimSpace(string(text)) == fmt.Sprintf(`{"accepted":%d,"rejected":[]}`, batch)
+	return err == nil && response.StatusCode == http.StatusAccepted &&
+		strings.TrimSpace(string(text)) == fmt.Sprintf(`{"accepted":%d,"rejected":[]}`, batch)
 }
 
 // more waits until so many more events are acknowledged than now.
 func (l *load) more(n int64) {
 	l.t.Helper()
 	want := l.acked.Load() + n
-	require.Eventually(l.t, func() bool { return l.acked.Load() >= want }, enginetest.Timeout, 5*time.Millisecond, "only %d of %d events are acknowledged", l.acked.Load(), want)
+	require.Eventually(l.t, func() bool { return l.acked.Load() >= want }, enginetest.Timeout, 5*time.Millisecond,
+		"only %d of %d events are acknowledged", l.acked.Load(), want)
 }
 
 // caughtUp waits until a query service answers with the events that are acknowledged by now.
 func (l *load) caughtUp(query *process, key string) {
 	l.t.Helper()
 	want := l.acked.Load()
-	require.Eventually(l.t, func() bool { return l.total(query, key) >= want }, enginetest.Timeout, 200*time.Millisecond, "%d events are acknowledged, and %s does not answer with them", want, query.name)
+	require.Eventually(l.t, func() bool { return l.total(query, key) >= want }, enginetest.Timeout, 200*time.Millisecond,
+		"%d events are acknowledged, and %s does not answer with them", want, query.name)
 }
 
 func (l *load) stop() {

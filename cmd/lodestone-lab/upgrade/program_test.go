@@ -29,25 +29,29 @@ const root = "../../.."
 // a database of an older one does not lead to.
 func previous(t *testing.T) string {
 	t.Helper()
-	tags := git(t, "-c", "versionsort.suffix=-", "tag", "--list", "v[0-9]*", "--merged", "HEAD", "--no-contains", "HEAD", "--sort=-version:refname")
+	tags := git(t, "-c", "versionsort.suffix=-", "tag", "--list", "v[0-9]*", "--merged", "HEAD", "--no-contains",
+		"HEAD", "--sort=-version:refname")
 	newest, _, _ := strings.Cut(tags, "\n")
 	migrations, err := filepath.Glob(filepath.Join(root, "pkg/postgres/migrations/*.sql"))
 	require.NoError(t, err)
 	require.NotEmpty(t, migrations)
-	first := git(t, "log", "-1", "--no-renames", "--diff-filter=A", "--format=%H", "--", "pkg/postgres/migrations/"+filepath.Base(migrations[0]))
+	first := git(t, "log", "-1", "--no-renames", "--diff-filter=A", "--format=%H", "--",
+		"pkg/postgres/migrations/"+filepath.Base(migrations[0]))
 	return cmp.Or(os.Getenv("UPGRADE_FROM"), newest, first)
 }
 
 // git returns what a git command prints. A clone without history or tags makes it fail.
 func git(t *testing.T, args ...string) string {
 	t.Helper()
-	out, err := exec.CommandContext(context.WithoutCancel(t.Context()), "git", append([]string{"-C", root}, args...)...).CombinedOutput()
+	out, err := exec.CommandContext(context.WithoutCancel(t.Context()), "git",
+		append([]string{"-C", root}, args...)...).CombinedOutput()
 	require.NoError(t, err, "git %v: %s (a shallow clone takes `git fetch --unshallow --tags`)", args, out)
 	return strings.TrimSpace(string(out))
 }
 
 // formerly are the directories in which earlier revisions have the scripts of pages.
-var formerly = map[string]string{"ingest/collector": "ingest/beacon", "crud/dashboard/frame/island": "crud/dashboard/island"}
+var formerly = map[string]string{"ingest/collector": "ingest/beacon",
+	"crud/dashboard/frame/island": "crud/dashboard/island"}
 
 // build builds Lodestone from a revision; "" is this checkout as it is. The pages of a revision are
 // those of this checkout: the test is about what processes store and exchange.
@@ -114,10 +118,12 @@ type process struct {
 // start runs a process of a program and waits until it is ready.
 func (i installation) start(program, command string, env ...string) *process {
 	i.t.Helper()
-	p := &process{t: i.t, name: command, out: &enginetest.Log{}, admin: address(i.t), listen: address(i.t), exited: make(chan struct{})}
+	p := &process{t: i.t, name: command, out: &enginetest.Log{}, admin: address(i.t), listen: address(i.t),
+		exited: make(chan struct{})}
 	p.cmd = exec.Command(program, command)
 	p.cmd.Dir = i.dir
-	p.cmd.Env = append(append(append(os.Environ(), i.env...), "LODESTONE_ADMIN_LISTEN="+p.admin, "LODESTONE_LISTEN="+p.listen, "LODESTONE_COLLECTOR_LISTEN="+p.listen), env...)
+	p.cmd.Env = append(append(append(os.Environ(), i.env...), "LODESTONE_ADMIN_LISTEN="+p.admin,
+		"LODESTONE_LISTEN="+p.listen, "LODESTONE_COLLECTOR_LISTEN="+p.listen), env...)
 	p.cmd.Stdout, p.cmd.Stderr, p.cmd.WaitDelay = p.out, p.out, 5*time.Second
 	require.NoError(i.t, p.cmd.Start())
 	go func() {
@@ -131,7 +137,8 @@ func (i installation) start(program, command string, env ...string) *process {
 			i.t.Logf("%s %s printed:\n%s", program, command, p.out)
 		}
 	})
-	require.Eventually(i.t, func() bool { return p.ended() || p.ready() }, enginetest.Timeout, 50*time.Millisecond, "%s %s does not get ready: %s", program, command, p.out)
+	require.Eventually(i.t, func() bool { return p.ended() || p.ready() }, enginetest.Timeout, 50*time.Millisecond,
+		"%s %s does not get ready: %s", program, command, p.out)
 	require.False(i.t, p.ended(), "%s %s ends: %s", program, command, p.out)
 	return p
 }

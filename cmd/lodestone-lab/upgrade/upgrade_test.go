@@ -41,8 +41,10 @@ func TestUpgradeAndRollback(t *testing.T) {
 	clickhouse := enginetest.NewClickHouse(t, enginetest.Dir(t))
 	enginetest.Run(t, clickhouse)
 	i := installation{t: t, dir: t.TempDir(), env: []string{
-		"LODESTONE_KAFKA_BROKERS=" + strings.Join(kafka.Brokers(), ","), "LODESTONE_CLICKHOUSE_URL=" + clickhouse.URL(), "LODESTONE_POSTGRES_URL=" + enginetest.Postgres(t),
-		"LODESTONE_TOKEN_KEYS=" + token.NewKeys(7).Keys, "LODESTONE_KAFKA_PARTITIONS=6", "LODESTONE_CONSUMER_SESSION_TIMEOUT=6s", "LODESTONE_CONSUMER_INSERT_TIMEOUT=5s",
+		"LODESTONE_KAFKA_BROKERS=" + strings.Join(kafka.Brokers(), ","), "LODESTONE_CLICKHOUSE_URL=" + clickhouse.URL(),
+		"LODESTONE_POSTGRES_URL=" + enginetest.Postgres(t),
+		"LODESTONE_TOKEN_KEYS=" + token.NewKeys(7).Keys, "LODESTONE_KAFKA_PARTITIONS=6",
+		"LODESTONE_CONSUMER_SESSION_TIMEOUT=6s", "LODESTONE_CONSUMER_INSERT_TIMEOUT=5s",
 		"LODESTONE_LIMIT_REQUESTS_PER_MINUTE=1000000", "LODESTONE_LIMIT_ANALYTICS_PER_MINUTE=1000000",
 	}}
 
@@ -101,7 +103,8 @@ func TestUpgradeAndRollback(t *testing.T) {
 	l.stop()
 	acked := l.acked.Load()
 	l.caughtUp(now.query, key)
-	require.Eventually(t, func() bool { return l.linkViews(now.crud, key) == acked }, enginetest.Timeout, 200*time.Millisecond, "the counter of the link does not get to %d", acked)
+	require.Eventually(t, func() bool { return l.linkViews(now.crud, key) == acked }, enginetest.Timeout,
+		200*time.Millisecond, "the counter of the link does not get to %d", acked)
 	var total int64
 	require.Eventually(t, func() bool {
 		total = l.total(now.query, key)
@@ -121,17 +124,20 @@ type processes struct{ crud, query, consumer, collector *process }
 func (i installation) all(program string) processes {
 	i.t.Helper()
 	query := i.start(program, "query")
-	return processes{i.start(program, "crud", "LODESTONE_QUERY_URL=http://"+query.listen), query, i.start(program, "consumer"), i.start(program, "collector")}
+	return processes{i.start(program, "crud", "LODESTONE_QUERY_URL=http://"+query.listen), query,
+		i.start(program, "consumer"), i.start(program, "collector")}
 }
 
 func (p processes) requireReady() {
 	for _, one := range []*process{p.crud, p.query, p.consumer, p.collector} {
-		require.Eventually(one.t, one.ready, enginetest.Timeout, 50*time.Millisecond, "%s is not ready: %s", one.name, one.out)
+		require.Eventually(one.t, one.ready, enginetest.Timeout, 50*time.Millisecond,
+			"%s is not ready: %s", one.name, one.out)
 	}
 }
 
 // upgrade replaces processes by those of another program, each kind with a time at which both run.
-func (i installation) upgrade(t *testing.T, old processes, program string, l *load, key string, events int64) (now processes) {
+func (i installation) upgrade(t *testing.T, old processes, program string, l *load, key string,
+	events int64) (now processes) {
 	t.Helper()
 	now.query = i.start(program, "query")
 	now.crud = i.start(program, "crud", "LODESTONE_QUERY_URL=http://"+now.query.listen)

@@ -26,7 +26,8 @@ const (
 
 // metrics are the numbers that are compared, in the words of the API.
 var metrics = []string{
-	"link_views", "submissions", "verified", "readers", "people", "sessions", "events", "page_views", "reading_ms", "downloads_started",
+	"link_views", "submissions", "verified", "readers", "people", "sessions", "events", "page_views",
+	"reading_ms", "downloads_started",
 	"downloads", "finished",
 }
 
@@ -172,10 +173,12 @@ func (d *Demo) askSQL(ctx context.Context) (numbers, error) {
 		{[]string{"finished"}, "SELECT uniqExactIf(access_link_id, finished) FROM readers" + where},
 		{
 			[]string{"sessions", "readers", "page_views", "downloads"},
-			"SELECT count(), uniqExact(access_link_id), sum(page_views), sum(downloads) FROM sessions" + people + " AND page_views > 0",
+			"SELECT count(), uniqExact(access_link_id), sum(page_views), sum(downloads) FROM sessions" +
+				people + " AND page_views > 0",
 		},
 		{[]string{"events"}, "SELECT count() FROM events" + people},
-		{[]string{botRows}, "SELECT (SELECT count() FROM events" + programs + ") + (SELECT count() FROM link_views" + programs + ")"},
+		{[]string{botRows}, "SELECT (SELECT count() FROM events" + programs +
+			") + (SELECT count() FROM link_views" + programs + ")"},
 	} {
 		rows, err := d.deps.SQL(ctx, q.sql)
 		if err != nil {

@@ -198,7 +198,8 @@ func (d *Demo) writeRows(ctx context.Context) ([]producer.Record, error) {
 			log.session(v, s, link)
 		}
 		l := &r.links
-		l.TokenKey, l.IDs, l.Hashes, l.Sealed = t.Key, append(l.IDs, link), append(l.Hashes, t.Hash), append(l.Sealed, t.Sealed)
+		l.TokenKey, l.IDs, l.Hashes, l.Sealed = t.Key, append(l.IDs, link),
+			append(l.Hashes, t.Hash), append(l.Sealed, t.Sealed)
 		l.Magnets, l.Links = append(l.Magnets, d.magnet), append(l.Links, d.landings[v.landing])
 		l.Submissions, l.Sources = append(l.Submissions, submission), append(l.Sources, "mail")
 		l.Emails, l.EmailKeys = append(l.Emails, v.email), append(l.EmailKeys, email.Key(v.email))
@@ -344,7 +345,8 @@ func (l *pastLog) view(v *visit) {
 	key := l.landings[v.landing]
 	r := event.LinkView{
 		AccountID: l.deps.Stores.Account, LeadMagnetID: l.magnet, GenericLinkID: key, EventID: idAt(v.at),
-		IPHash: l.hash(v.visitor, v.at), UserAgent: []byte(v.visitor.agent), Bot: l.rules[v.visitor.agent], Origin: v.visitor.origin(),
+		IPHash: l.hash(v.visitor, v.at), UserAgent: []byte(v.visitor.agent),
+		Bot: l.rules[v.visitor.agent], Origin: v.visitor.origin(),
 		CreatedAt: v.at.UnixMilli(), ReceivedAt: v.at.UnixMilli(),
 	}
 	if !v.visitor.bot {
@@ -360,7 +362,8 @@ func (l *pastLog) session(v *visit, s *session, link uuid.UUID) {
 		r := event.Event{
 			AccountID: l.deps.Stores.Account, LeadMagnetID: l.magnet, GenericLinkID: l.landings[v.landing], AccessLinkID: link,
 			SessionID: s.id, EventID: idAt(a.at), MagnetVersion: uint32(s.version), Type: a.kind,
-			IPHash: l.hash(s.visitor, at), UserAgent: []byte(s.visitor.agent), Bot: l.rules[s.visitor.agent], Origin: s.visitor.origin(),
+			IPHash: l.hash(s.visitor, at), UserAgent: []byte(s.visitor.agent),
+			Bot: l.rules[s.visitor.agent], Origin: s.visitor.origin(),
 			CreatedAt: a.at.UnixMilli(), ReceivedAt: at.UnixMilli(),
 		}
 		switch {

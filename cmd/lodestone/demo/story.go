@@ -41,12 +41,17 @@ var (
 
 // The letter brings readers who finish, and the advert, which costs, brings those who do not.
 var campaigns = []campaign{
-	{source: "newsletter", medium: "email", name: "weekly-letter", to: 1, rate: 21, week: tuesdays, signs: 0.4, ends: 0.68, mobile: 0.3, pace: 1.2},
-	{source: "linkedin", medium: "social", name: "launch", referrer: "https://www.linkedin.com/", from: 0.06, to: 0.42, rate: 42, week: working, signs: 0.2, ends: 0.36, mobile: 0.6, pace: 0.9},
-	{source: "google", medium: "cpc", name: "lead-magnet-ads", referrer: "https://www.google.com/", from: 0.25, to: 0.82, rate: 52, week: evenings, signs: 0.26, ends: 0.05, mobile: 0.55, pace: 0.3},
-	{source: "webinar", medium: "event", name: "readers-who-stay", from: 0.6, to: 0.67, rate: 75, week: working, landing: fromWebinar, signs: 0.55, ends: 0.74, mobile: 0.2, pace: 1.1},
+	{source: "newsletter", medium: "email", name: "weekly-letter", to: 1, rate: 21, week: tuesdays, signs: 0.4,
+		ends: 0.68, mobile: 0.3, pace: 1.2},
+	{source: "linkedin", medium: "social", name: "launch", referrer: "https://www.linkedin.com/", from: 0.06, to: 0.42,
+		rate: 42, week: working, signs: 0.2, ends: 0.36, mobile: 0.6, pace: 0.9},
+	{source: "google", medium: "cpc", name: "lead-magnet-ads", referrer: "https://www.google.com/", from: 0.25, to: 0.82,
+		rate: 52, week: evenings, signs: 0.26, ends: 0.05, mobile: 0.55, pace: 0.3},
+	{source: "webinar", medium: "event", name: "readers-who-stay", from: 0.6, to: 0.67, rate: 75, week: working,
+		landing: fromWebinar, signs: 0.55, ends: 0.74, mobile: 0.2, pace: 1.1},
 	{referrer: "https://www.google.com/", to: 1, rate: 18, week: working, signs: 0.22, ends: 0.42, mobile: 0.4, pace: 1},
-	{referrer: "https://partner.example.org/", from: 0.5, to: 1, rate: 12, week: working, signs: 0.34, ends: 0.5, mobile: 0.25, pace: 1},
+	{referrer: "https://partner.example.org/", from: 0.5, to: 1, rate: 12, week: working, signs: 0.34,
+		ends: 0.5, mobile: 0.25, pace: 1},
 	{to: 1, rate: 13, week: working, signs: 0.14, ends: 0.4, mobile: 0.35, pace: 1},
 }
 
@@ -82,7 +87,8 @@ var places = []place{
 }
 
 // hours are the weights of the hours of a visitor's day.
-var hours = [24]float64{0.2, 0.1, 0.05, 0.05, 0.05, 0.2, 0.6, 1.4, 2.6, 4, 4.2, 3.6, 2.4, 2.8, 3.6, 3.4, 2.8, 2, 1.5, 1.4, 1.6, 1.5, 1, 0.5}
+var hours = [24]float64{0.2, 0.1, 0.05, 0.05, 0.05, 0.2, 0.6, 1.4, 2.6, 4, 4.2, 3.6, 2.4, 2.8, 3.6, 3.4, 2.8,
+	2, 1.5, 1.4, 1.6, 1.5, 1, 0.5}
 
 // stops are the weights of the pages of the first version after which readers stop: most do in its
 // middle.
@@ -90,14 +96,17 @@ var stops = [pages - 1]float64{2, 2, 1.5, 1.5, 2, 4, 5, 2, 1, 0.5, 0.5}
 
 // hosts are those of addresses, more frequent ones first. All are reserved for examples, so that no
 // mail reaches anyone.
-var hosts = []string{"mail.example.com", "inbox.example.org", "northwind.example", scannedHost, "globex.example", "university.example.org"}
+var hosts = []string{"mail.example.com", "inbox.example.org", "northwind.example", scannedHost,
+	"globex.example", "university.example.org"}
 
 // scannedHost is the company whose program opens the links in mails before the people do.
 const scannedHost = "acme.example"
 
 var (
-	firstNames = []string{"ada", "anna", "ben", "carlos", "chloe", "daniel", "elena", "finn", "grace", "hugo", "ines", "jonas", "kiran", "laura", "maya", "niklas", "olivia", "priya", "quinn", "rosa", "sven", "tara"}
-	lastNames  = []string{"adams", "brandt", "carter", "diaz", "evans", "fischer", "gupta", "hughes", "jones", "keller", "lopez", "mason", "neumann", "ortega", "parker", "richter", "shah", "turner", "vega", "walsh"}
+	firstNames = []string{"ada", "anna", "ben", "carlos", "chloe", "daniel", "elena", "finn", "grace", "hugo", "ines",
+		"jonas", "kiran", "laura", "maya", "niklas", "olivia", "priya", "quinn", "rosa", "sven", "tara"}
+	lastNames = []string{"adams", "brandt", "carter", "diaz", "evans", "fischer", "gupta", "hughes", "jones", "keller",
+		"lopez", "mason", "neumann", "ortega", "parker", "richter", "shah", "turner", "vega", "walsh"}
 )
 
 // User agents, more frequent ones first.

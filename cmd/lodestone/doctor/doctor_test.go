@@ -57,7 +57,8 @@ func TestEngines(t *testing.T) {
 	r := examine(t, well)
 	require.Zero(t, r.Count(Fail), "%v", r.Findings)
 	for _, words := range []string{
-		"postgres: answers", "clock: postgres agrees", "clock: clickhouse at", "disk: the disk", "clickhouse: --sql-url answers",
+		"postgres: answers", "clock: postgres agrees", "clock: clickhouse at", "disk: the disk",
+		"clickhouse: --sql-url answers",
 		"clickhouse: --clickhouse-http-url answers", "kafka: answers", "clock: no record in Kafka",
 	} {
 		line(t, r, OK, words)
@@ -68,11 +69,15 @@ func TestEngines(t *testing.T) {
 		change        func(e *Engines)
 		found, remedy string
 	}{
-		{func(e *Engines) { e.Postgres.URL = "postgres://u:hunter2@" + away + "/x" }, "postgres: does not answer", "--postgres-url"},
-		{func(e *Engines) { e.ClickHouse.Shards = away + ";" + u.Host }, "clickhouse: does not answer", "--clickhouse-shards"},
+		{func(e *Engines) { e.Postgres.URL = "postgres://u:hunter2@" + away + "/x" },
+			"postgres: does not answer", "--postgres-url"},
+		{func(e *Engines) { e.ClickHouse.Shards = away + ";" + u.Host },
+			"clickhouse: does not answer", "--clickhouse-shards"},
 		{func(e *Engines) { e.Kafka = kafka.Config{Brokers: []string{away}} }, "kafka: does not answer", "--kafka-brokers"},
-		{func(e *Engines) { e.HTTPURL = "http://u:hunter2@" + away }, "--clickhouse-http-url (LODESTONE_CLICKHOUSE_HTTP_URL) gets no answer", ""},
-		{func(e *Engines) { e.SQLURL = strings.Replace(e.SQLURL, "@", "hunter2@", 1) }, "--sql-url (LODESTONE_SQL_URL) gets no answer", ""},
+		{func(e *Engines) { e.HTTPURL = "http://u:hunter2@" + away },
+			"--clickhouse-http-url (LODESTONE_CLICKHOUSE_HTTP_URL) gets no answer", ""},
+		{func(e *Engines) { e.SQLURL = strings.Replace(e.SQLURL, "@", "hunter2@", 1) },
+			"--sql-url (LODESTONE_SQL_URL) gets no answer", ""},
 		{func(e *Engines) {
 			store := blob.Config{Endpoint: "http://" + away, AccessKey: "k", SecretKey: "hunter2", Region: "x"}
 			e.Buckets = []Bucket{{"--file-store", store, blob.Location{Bucket: "documents"}}}
@@ -116,8 +121,9 @@ func TestClocksAndDisks(t *testing.T) {
 	asked := time.Date(2026, 11, 26, 5, 0, 0, 0, time.UTC)
 	answered := asked.Add(2 * time.Second) // a slow answer is no skew
 	for at, want := range map[time.Time]Status{
-		asked: OK, answered.Add(100 * time.Millisecond): OK, asked.Add(-100 * time.Millisecond): OK, answered.Add(500 * time.Millisecond): Warn,
-		asked.Add(-500 * time.Millisecond): Warn, answered.Add(time.Hour): Fail, asked.Add(-time.Minute): Fail,
+		asked: OK, answered.Add(100 * time.Millisecond): OK, asked.Add(-100 * time.Millisecond): OK,
+		answered.Add(500 * time.Millisecond): Warn,
+		asked.Add(-500 * time.Millisecond):   Warn, answered.Add(time.Hour): Fail, asked.Add(-time.Minute): Fail,
 	} {
 		var r Report
 		r.clock("postgres", at, asked, answered)
@@ -140,7 +146,8 @@ func TestCertificates(t *testing.T) {
 	t.Parallel()
 	a := certificatetest.NewAuthority(t)
 	var r Report
-	for until, want := range map[time.Duration]Status{-time.Hour: Fail, 3 * 24 * time.Hour: Warn, 90 * 24 * time.Hour: OK} {
+	for until, want := range map[time.Duration]Status{-time.Hour: Fail,
+		3 * 24 * time.Hour: Warn, 90 * 24 * time.Hour: OK} {
 		file := a.IssueFor(string(want), time.Now().Add(until), "links.example.com").Cert
 		r.certificates(file)
 		line(t, &r, want, "certificates: "+file)

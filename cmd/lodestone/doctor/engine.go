@@ -87,7 +87,9 @@ func (r *Report) clickhouse(ctx context.Context, c clickhouse.Config) {
 	asked := time.Now()
 	s, err := clickhouse.Describe(ctx, c)
 	if err != nil {
-		r.add(Fail, "clickhouse", "start ClickHouse, or correct --clickhouse-url and --clickhouse-shards: address, user and password", "does not answer: %v", err)
+		r.add(Fail, "clickhouse",
+			"start ClickHouse, or correct --clickhouse-url and --clickhouse-shards: address, user and password",
+			"does not answer: %v", err)
 		return
 	}
 	r.ok("clickhouse", "%s answers", s.Address)
@@ -100,7 +102,8 @@ func (r *Report) clickhouse(ctx context.Context, c clickhouse.Config) {
 // http asks over HTTP, as the process does that has the setting.
 func (r *Report) http(ctx context.Context, setting string, l clickhouse.HTTPLogin) {
 	if err := clickhouse.TryHTTP(ctx, l); err != nil {
-		r.add(Fail, "clickhouse", "correct "+setting+": address, user and password", "%s (%s) gets no answer: %v", setting, config.EnvName(setting), err)
+		r.add(Fail, "clickhouse", "correct "+setting+": address, user and password", "%s (%s) gets no answer: %v", setting,
+			config.EnvName(setting), err)
 		return
 	}
 	r.ok("clickhouse", "%s answers", setting)
@@ -136,7 +139,9 @@ func (r *Report) newest(ctx context.Context, admin *kadm.Client) {
 		}
 	})
 	if ahead := newest.Sub(now); ahead > maxSkew {
-		r.add(Fail, "clock", synchronise, "Kafka has a record of %s in the future: the clock of a collector, or the one here, is wrong", ahead.Round(time.Millisecond))
+		r.add(Fail, "clock", synchronise,
+			"Kafka has a record of %s in the future: the clock of a collector, or the one here, is wrong",
+			ahead.Round(time.Millisecond))
 		return
 	}
 	r.ok("clock", "no record in Kafka is from the future")
@@ -150,7 +155,8 @@ func (r *Report) bucket(ctx context.Context, b Bucket) {
 	}
 	switch {
 	case err != nil:
-		r.add(Fail, "bucket", "start the store, or correct "+b.Setting+" and the settings --file-s3-…", "the store of %s gives no answer: %v", b.At.Bucket, err)
+		r.add(Fail, "bucket", "start the store, or correct "+b.Setting+" and the settings --file-s3-…",
+			"the store of %s gives no answer: %v", b.At.Bucket, err)
 	case !exists:
 		r.add(Fail, "bucket", "create it, or name another one in "+b.Setting, "the bucket %s does not exist", b.At.Bucket)
 	default:

@@ -113,11 +113,14 @@ func (r *Report) certificates(file string) {
 func (r *Report) expiry(where string, c *x509.Certificate) {
 	switch left := time.Until(c.NotAfter); {
 	case left < 0:
-		r.add(Fail, "certificates", "renew it", "%s: the certificate of %s expired at %s", where, c.Subject.CommonName, c.NotAfter.Format(time.RFC3339))
+		r.add(Fail, "certificates", "renew it", "%s: the certificate of %s expired at %s", where, c.Subject.CommonName,
+			c.NotAfter.Format(time.RFC3339))
 	case left < warnExpiry:
-		r.add(Warn, "certificates", "renew it, and find out why that did not happen by itself", "%s: the certificate of %s expires at %s", where, c.Subject.CommonName, c.NotAfter.Format(time.RFC3339))
+		r.add(Warn, "certificates", "renew it, and find out why that did not happen by itself",
+			"%s: the certificate of %s expires at %s", where, c.Subject.CommonName, c.NotAfter.Format(time.RFC3339))
 	case time.Now().Before(c.NotBefore):
-		r.add(Fail, "certificates", "correct the clock, or the certificate", "%s: the certificate of %s is valid from %s only", where, c.Subject.CommonName, c.NotBefore.Format(time.RFC3339))
+		r.add(Fail, "certificates", "correct the clock, or the certificate",
+			"%s: the certificate of %s is valid from %s only", where, c.Subject.CommonName, c.NotBefore.Format(time.RFC3339))
 	default:
 		r.ok("certificates", "%s: valid until %s", where, c.NotAfter.Format(time.DateOnly))
 	}
@@ -137,7 +140,8 @@ func (r *Report) address(ctx context.Context, address string) {
 	defer cancel()
 	conn, err := (&certificate.Dialer{}).DialContext(ctx, "tcp", host)
 	if err != nil {
-		r.add(Fail, "certificates", "correct the proxy in front, its certificate, or the address", "%s is not reachable as browsers do: %v", address, err)
+		r.add(Fail, "certificates", "correct the proxy in front, its certificate, or the address",
+			"%s is not reachable as browsers do: %v", address, err)
 		return
 	}
 	defer func() { _ = conn.Close() }() // nothing was written

@@ -89,7 +89,8 @@ func TestAnAnswerSaysWhatItDoesNotHave(t *testing.T) {
 		case "/api/v1/analytics/query":
 			_, _ = io.WriteString(w, `{"data":[{"as_of":"2026-03-01T09:30:00.000Z","excluded_bots":5}]}`)
 		case "/api/v1/analytics":
-			_, _ = io.WriteString(w, `{"data":[1,2],"pagination":{"page":1,"per_page":2,"total":105,"next_cursor":"x","next_received_after":"2026-03-01T09:31:00Z"}}`)
+			_, _ = io.WriteString(w,
+				`{"data":[1,2],"pagination":{"page":1,"per_page":2,"total":105,"next_cursor":"x","next_received_after":"2026-03-01T09:31:00Z"}}`)
 		case "/api/v1/lead-magnets":
 			_, _ = io.WriteString(w, `{"data":[1,2],"pagination":{"page":2,"per_page":2,"total":5}}`)
 		default:

@@ -161,7 +161,8 @@ func (s *Server) addTools() {
 		"Numbers of all access links of an address. Needs the scope leads."))
 	add[events](s, http.MethodGet, analytics, tool("list-analytics-events", "List analytics events", "Newest first."))
 	add[paging](s, http.MethodGet, "/api/v1/lead-magnets", tool("list-lead-magnets", "List lead magnets", "Newest first."))
-	add[links](s, http.MethodGet, "/api/v1/generic-links", tool("list-generic-links", "List landing pages", "Newest first."))
+	add[links](s, http.MethodGet, "/api/v1/generic-links",
+		tool("list-generic-links", "List landing pages", "Newest first."))
 	add[submissions](s, http.MethodGet, "/api/v1/generic-links/{id}/submissions", tool("list-submissions",
 		"List the submissions of a landing page", "Newest first. Needs the scope leads."))
 	if !s.config.Write {

@@ -23,7 +23,8 @@ func ChangeQueries(all Query) []Query {
 	return []Query{
 		all,
 		{ID: ByMagnet, Metrics: FunnelMetrics(), Dimensions: []string{"lead_magnet_id"}},
-		{ID: BySource, Metrics: []string{"people", "submissions", "people_finished", "people_finish_rate"}, Dimensions: []string{"utm_source"}, Limit: 20},
+		{ID: BySource, Metrics: []string{"people", "submissions", "people_finished", "people_finish_rate"},
+			Dimensions: []string{"utm_source"}, Limit: 20},
 	}
 }
 
@@ -49,7 +50,8 @@ func Changes(v Voice, b Batch) (list []Sentence) {
 	if readers.Compared() {
 		list = append(list, readersChanged(v, b, readers))
 	}
-	if finish.Compared() && readers.Value >= enoughReaders && readers.Before >= enoughReaders && math.Abs(finish.Value-finish.Before) >= 0.02 {
+	if finish.Compared() && readers.Value >= enoughReaders && readers.Before >= enoughReaders &&
+		math.Abs(finish.Value-finish.Before) >= 0.02 {
 		key := "overview.changed.finish.up"
 		if finish.Value < finish.Before {
 			key = "overview.changed.finish.down"
@@ -133,7 +135,8 @@ func bestSource(v Voice, a Answer, all Figure) Sentence {
 		return nil
 	}
 	rate, readers := v.Figure(best, "people_finish_rate"), v.Figure(best, "people")
-	return v.Sentence("overview.changed.source", "source", best.Text("utm_source"), "rate", &rate, "readers", &readers, "all", &all)
+	return v.Sentence("overview.changed.source", "source", best.Text("utm_source"), "rate", &rate,
+		"readers", &readers, "all", &all)
 }
 
 // formsChanged says how many visitors send the form; nothing, if there are few. Where more forms

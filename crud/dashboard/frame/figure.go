@@ -53,7 +53,8 @@ func (v *Visit) Short(metric string) string {
 
 // short are the metrics whose label has no room at a line.
 var short = map[string]bool{
-	"submissions": true, "people_finished": true, "people_finish_rate": true, "people_download_rate": true, "page_views": true, "reading_ms": true,
+	"submissions": true, "people_finished": true, "people_finish_rate": true, "people_download_rate": true,
+	"page_views": true, "reading_ms": true,
 	"submission_rate": true, "median_page_ms": true,
 }
 
@@ -128,7 +129,8 @@ func (f Figure) change() (words, tone string) {
 }
 
 // shares are the metrics that are rates.
-var shares = map[string]bool{"submission_rate": true, "open_rate": true, "finish_rate": true, "download_rate": true, "people_finish_rate": true, "people_download_rate": true}
+var shares = map[string]bool{"submission_rate": true, "open_rate": true, "finish_rate": true, "download_rate": true,
+	"people_finish_rate": true, "people_download_rate": true}
 
 // formatOf returns the format of a metric; most are plain numbers.
 func formatOf(metric string) chart.Format {

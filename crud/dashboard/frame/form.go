@@ -81,7 +81,8 @@ func (f Form) Failed() bool { return f.Detail != "" || len(f.Wrong) > 0 }
 // Any other error is for the frame.
 func Rejected(values url.Values, err error) (Form, bool) {
 	p, ok := errors.AsType[*problem.Problem](err)
-	if !ok || p.Status >= 500 || p.Code == problem.Unauthorized || p.Code == problem.NotFound || p.Code == problem.Forbidden {
+	if !ok || p.Status >= 500 || p.Code == problem.Unauthorized || p.Code == problem.NotFound ||
+		p.Code == problem.Forbidden {
 		return Form{}, false
 	}
 	f := Form{Values: values, Wrong: map[string]string{}}

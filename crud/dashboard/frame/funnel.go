@@ -30,7 +30,8 @@ func FunnelOf(r Row, name func(metric string) string) Funnel {
 		if beyond = rate > 1; beyond {
 			rate = chart.Gap()
 		}
-		f.Steps = append(f.Steps, chart.Step{Name: name(metric), Metric: metric, Count: r.Number(metric), Rate: rate, Before: chart.Gap()})
+		f.Steps = append(f.Steps, chart.Step{Name: name(metric), Metric: metric, Count: r.Number(metric),
+			Rate: rate, Before: chart.Gap()})
 		return beyond
 	}
 	add("visitors", chart.Gap())

@@ -28,7 +28,8 @@ type Option struct {
 
 // languages are the languages' own names.
 var languages = map[locale.Language]string{
-	"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español", "it": "Italiano", "pt": "Português", "nl": "Nederlands", "pl": "Polski",
+	"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español", "it": "Italiano", "pt": "Português",
+	"nl": "Nederlands", "pl": "Polski",
 }
 
 // Languages are the languages for visitors, after the words for none of them.
@@ -42,7 +43,8 @@ func Languages(none string) []Option {
 
 // Text is a field of one line. The kind is that of the HTML element.
 func (f Form) Text(kind, name, label, hint string, most int) Input {
-	return Input{Kind: kind, ID: f.id(name), Name: name, Label: label, Hint: hint, Value: f.Value(name), Wrong: f.Message(name), Max: most}
+	return Input{Kind: kind, ID: f.id(name), Name: name, Label: label, Hint: hint, Value: f.Value(name),
+		Wrong: f.Message(name), Max: most}
 }
 
 // Area is a field of several lines.

@@ -11,7 +11,8 @@ import (
 )
 
 // passed are the headers of a file of the API that a browser needs.
-var passed = []string{"Content-Type", "Content-Disposition", "Content-Length", "X-Content-Type-Options", "Content-Security-Policy"}
+var passed = []string{"Content-Type", "Content-Disposition", "Content-Length",
+	"X-Content-Type-Options", "Content-Security-Policy"}
 
 // Pass answers with a file of the API, while it arrives. If the file breaks off, so does the
 // answer: half a file must not look whole.

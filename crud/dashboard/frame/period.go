@@ -182,7 +182,8 @@ func (v *Visit) Calendar() (list []Choice) {
 	for _, c := range calendar(timezone.AddDays(time.Now().In(v.Period.Zone), 0)) {
 		p := v.Period
 		p.Preset, p.First, p.Last = false, c.first, c.last
-		list = append(list, Choice{v.Say(c.text), v.with(p), !v.Period.Preset && v.Period.From() == p.From() && v.Period.Until() == p.Until()})
+		list = append(list, Choice{v.Say(c.text), v.with(p), !v.Period.Preset && v.Period.From() == p.From() &&
+			v.Period.Until() == p.Until()})
 	}
 	return list
 }

@@ -25,7 +25,8 @@ func zipped(t *testing.T, text string) []byte {
 // Browsers keep a script under the hash of its build for good, and no script under another.
 func TestScriptsAreKept(t *testing.T) {
 	t.Parallel()
-	s, err := readScripts(fstest.MapFS{"manifest.json": {Data: []byte(`{"hash":"abc"}`)}, "island.js.gz": {Data: zipped(t, "run()")}})
+	s, err := readScripts(fstest.MapFS{"manifest.json": {Data: []byte(`{"hash":"abc"}`)},
+		"island.js.gz": {Data: zipped(t, "run()")}})
 	require.NoError(t, err)
 	require.Equal(t, "/dashboard/scripts/abc/island.js", s.Main())
 	for path, want := range map[string]struct {

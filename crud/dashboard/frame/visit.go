@@ -197,12 +197,16 @@ func (v *Visit) Script() string {
 // scriptWords are the keys of what scripts say, each by the name that
 // crud/dashboard/frame/island/web/src/words.ts has for it.
 var scriptWords = map[string]string{
-	"updated": "frame.script.updated", "failed": "frame.script.failed", "again": "frame.again", "copied": "frame.copy.done",
-	"selected": "frame.copy.selected", "keys": "frame.script.keys", "close": "frame.script.close", "ended": "frame.script.ended",
-	"sign_in": "frame.script.sign_in", "search": "frame.script.search", "rows": "frame.script.rows", "open": "frame.script.open",
+	"updated": "frame.script.updated", "failed": "frame.script.failed", "again": "frame.again",
+	"copied":   "frame.copy.done",
+	"selected": "frame.copy.selected", "keys": "frame.script.keys", "close": "frame.script.close",
+	"ended":   "frame.script.ended",
+	"sign_in": "frame.script.sign_in", "search": "frame.script.search", "rows": "frame.script.rows",
+	"open": "frame.script.open",
 	"help": "frame.script.help", "go": "frame.script.go", "magnets": "overview.magnets", "letters": "frame.script.letters",
-	"explore": "frame.explore", "explore_keys": "frame.explore.keys", "zoom_in": "frame.explore.in", "zoom_out": "frame.explore.out",
-	"reset": "frame.explore.reset", "these_days": "frame.explore.days", "partial": "frame.explore.partial",
+	"explore": "frame.explore", "explore_keys": "frame.explore.keys", "zoom_in": "frame.explore.in",
+	"zoom_out": "frame.explore.out",
+	"reset":    "frame.explore.reset", "these_days": "frame.explore.days", "partial": "frame.explore.partial",
 }
 
 // Words returns the texts of scripts, in the language of the visit.

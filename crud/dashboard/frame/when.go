@@ -52,11 +52,13 @@ func (v *Visit) Day(t time.Time) string { return day(v.texts, t) }
 func (v *Visit) Date(t time.Time) string { return date(v.texts, t) }
 
 func day(texts *web.Texts, t time.Time) string {
-	return texts.Say("frame.date.day", "day", strconv.Itoa(t.Day()), "month", texts.Say("frame.date.mon."+strconv.Itoa(int(t.Month()))))
+	return texts.Say("frame.date.day", "day", strconv.Itoa(t.Day()), "month",
+		texts.Say("frame.date.mon."+strconv.Itoa(int(t.Month()))))
 }
 
 func monthDay(texts *web.Texts, t time.Time) string {
-	return texts.Say("frame.date.month_day", "day", strconv.Itoa(t.Day()), "month", texts.Say("frame.date.month."+strconv.Itoa(int(t.Month()))))
+	return texts.Say("frame.date.month_day", "day", strconv.Itoa(t.Day()), "month",
+		texts.Say("frame.date.month."+strconv.Itoa(int(t.Month()))))
 }
 
 func date(texts *web.Texts, t time.Time) string {

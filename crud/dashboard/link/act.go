@@ -10,7 +10,8 @@ import (
 
 // activate opens or closes the page of a link.
 func (s *Screens) activate(v *frame.Visit) error {
-	if _, err := frame.Send[genericLink](v, http.MethodPatch, path(v), map[string]any{"active": v.R.PostFormValue("active") == "true"}, nil); err != nil {
+	if _, err := frame.Send[genericLink](v, http.MethodPatch, path(v),
+		map[string]any{"active": v.R.PostFormValue("active") == "true"}, nil); err != nil {
 		return err
 	}
 	return v.Redirect(self(v))
@@ -28,7 +29,9 @@ func (s *Screens) remove(v *frame.Visit) error {
 		return err
 	}
 	if v.R.PostFormValue("confirm") != l.Slug {
-		return s.draw(v, http.StatusUnprocessableEntity, forms{remove: frame.Form{Values: v.R.PostForm, Wrong: map[string]string{"confirm": v.Say("link.delete.wrong", "slug", l.Slug)}}})
+		return s.draw(v, http.StatusUnprocessableEntity,
+			forms{remove: frame.Form{Values: v.R.PostForm,
+				Wrong: map[string]string{"confirm": v.Say("link.delete.wrong", "slug", l.Slug)}}})
 	}
 	if _, err := frame.Send[frame.Nothing](v, http.MethodDelete, path(v), nil, nil); err != nil {
 		return err

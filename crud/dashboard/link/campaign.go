@@ -15,7 +15,8 @@ const templatesPath = "/api/v1/utm-templates"
 
 // parameters are those of a campaign, with their names in a template of the API.
 var parameters = []struct{ query, field string }{
-	{"utm_source", "source"}, {"utm_medium", "medium"}, {"utm_campaign", "campaign"}, {"utm_content", "content"}, {"utm_term", "term"},
+	{"utm_source", "source"}, {"utm_medium", "medium"}, {"utm_campaign", "campaign"},
+	{"utm_content", "content"}, {"utm_term", "term"},
 }
 
 // campaignData is the screen that makes addresses for campaigns. What is in its own address is in
@@ -79,7 +80,8 @@ func (s *Screens) drawCampaigns(v *frame.Visit, status int, query url.Values, sa
 		return err
 	})
 	group.Go(func() (err error) {
-		saved, err = frame.Get[client.Page[link.Template]](v, templatesPath, url.Values{"generic_link_id": {v.R.PathValue("id")}, "per_page": {"100"}})
+		saved, err = frame.Get[client.Page[link.Template]](v, templatesPath,
+			url.Values{"generic_link_id": {v.R.PathValue("id")}, "per_page": {"100"}})
 		return err
 	})
 	if err := group.Wait(); err != nil {
@@ -94,7 +96,9 @@ func (s *Screens) drawCampaigns(v *frame.Visit, status int, query url.Values, sa
 	for i := range saved.Data {
 		one := &saved.Data[i]
 		id := one.ID.String()
-		row := savedCampaign{ID: "t" + id, Template: id, Name: one.Name, Use: screen + "?" + url.Values{"template": {id}}.Encode() + "&" + queryOf(one).Encode(), Change: screen + "/" + id, Remove: screen + "/" + id + "/delete"}
+		row := savedCampaign{ID: "t" + id, Template: id, Name: one.Name,
+			Use: screen + "?" + url.Values{"template": {id}}.Encode() + "&" + queryOf(one).Encode(), Change: screen + "/" + id,
+			Remove: screen + "/" + id + "/delete"}
 		if one.URL != nil {
 			row.URL = *one.URL
 		}
@@ -103,7 +107,8 @@ func (s *Screens) drawCampaigns(v *frame.Visit, status int, query url.Values, sa
 			d.Chosen = &row
 		}
 	}
-	return v.ShowStatus(s.campaign, status, frame.Screen{Title: v.Say("link.campaigns") + " – " + l.Name(), Nav: frame.Links, Data: d})
+	return v.ShowStatus(s.campaign, status,
+		frame.Screen{Title: v.Say("link.campaigns") + " – " + l.Name(), Nav: frame.Links, Data: d})
 }
 
 func campaignOf(q url.Values) link.Campaign {
@@ -113,7 +118,8 @@ func campaignOf(q url.Values) link.Campaign {
 		}
 		return nil
 	}
-	return link.Campaign{Source: value("utm_source"), Medium: value("utm_medium"), Name: value("utm_campaign"), Content: value("utm_content"), Term: value("utm_term")}
+	return link.Campaign{Source: value("utm_source"), Medium: value("utm_medium"), Name: value("utm_campaign"),
+		Content: value("utm_content"), Term: value("utm_term")}
 }
 
 // changeCampaign gives a template other parameters. Addresses that carry the old ones keep working.
@@ -126,7 +132,8 @@ func (s *Screens) changeCampaign(v *frame.Visit) error {
 	for _, p := range parameters {
 		body[p.field] = frame.Optional(typed.Get(p.query))
 	}
-	_, err = frame.Send[link.Template](v, http.MethodPatch, templatesPath+"/"+url.PathEscape(v.R.PathValue("template")), body, nil)
+	_, err = frame.Send[link.Template](v, http.MethodPatch, templatesPath+"/"+url.PathEscape(v.R.PathValue("template")),
+		body, nil)
 	if f, ok := frame.Rejected(typed, err); ok {
 		f.Detail = f.Any()
 		return s.drawCampaigns(v, http.StatusUnprocessableEntity, given(typed), f)
@@ -164,7 +171,8 @@ func (s *Screens) saveCampaign(v *frame.Visit) error {
 
 // removeCampaign deletes a template. Addresses that carry its parameters keep working.
 func (s *Screens) removeCampaign(v *frame.Visit) error {
-	if _, err := frame.Send[frame.Nothing](v, http.MethodDelete, templatesPath+"/"+url.PathEscape(v.R.PathValue("template")), nil, nil); err != nil {
+	if _, err := frame.Send[frame.Nothing](v, http.MethodDelete,
+		templatesPath+"/"+url.PathEscape(v.R.PathValue("template")), nil, nil); err != nil {
 		return err
 	}
 	return v.Redirect(self(v) + "/campaigns")

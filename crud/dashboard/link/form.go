@@ -16,17 +16,21 @@ import (
 
 // texts are the fields that null clears, and switches those that are true or false.
 var (
-	texts    = []string{"title", "description", "thumbnail_url", "button_text", "consent_text", "privacy_url", "redirect_url", "language", "reading_notices"}
+	texts = []string{"title", "description", "thumbnail_url", "button_text", "consent_text", "privacy_url",
+		"redirect_url", "language", "reading_notices"}
 	switches = []string{"collect_name", "require_verification", "show_contents", "show_pages", "show_readers"}
 )
 
 // fields are the values of a link by the names of the API.
 func (l *genericLink) fields() (text map[string]*string, flag map[string]bool) {
 	return map[string]*string{
-			"title": l.Title, "description": l.Description, "thumbnail_url": l.ThumbnailURL, "button_text": l.ButtonText, "consent_text": l.ConsentText,
-			"privacy_url": l.PrivacyURL, "redirect_url": l.RedirectURL, "language": l.Language, "reading_notices": l.ReadingNotices,
+			"title": l.Title, "description": l.Description, "thumbnail_url": l.ThumbnailURL, "button_text": l.ButtonText,
+			"consent_text": l.ConsentText,
+			"privacy_url":  l.PrivacyURL, "redirect_url": l.RedirectURL, "language": l.Language,
+			"reading_notices": l.ReadingNotices,
 		}, map[string]bool{
-			"collect_name": l.CollectName, "require_verification": l.RequireVerification, "show_contents": l.ShowContents, "show_pages": l.ShowPages,
+			"collect_name": l.CollectName, "require_verification": l.RequireVerification,
+			"show_contents": l.ShowContents, "show_pages": l.ShowPages,
 			"show_readers": l.ShowReaders,
 		}
 }
@@ -243,6 +247,7 @@ func (d formData) wrongIn(names ...string) bool {
 // MoreOpen reports whether the fields that few need are shown: one of them has a value, or a
 // message.
 func (d formData) MoreOpen() bool {
-	rare := []string{"button_text", "consent_text", "privacy_url", "redirect_url", "thumbnail_url", "language", "reading_notices", "expires_at", accessDays}
+	rare := []string{"button_text", "consent_text", "privacy_url", "redirect_url", "thumbnail_url", "language",
+		"reading_notices", "expires_at", accessDays}
 	return d.wrongIn(rare...)
 }

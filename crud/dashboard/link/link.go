@@ -37,7 +37,8 @@ func New(f *frame.Frame) (*Screens, error) {
 	if s.form, err = f.ParseForms(files, []string{"new.html", "fields.html"}, []string{"link.css"}); err != nil {
 		return nil, err
 	}
-	if s.show, err = f.ParseForms(files, []string{"link.html", "fields.html"}, []string{frame.Cards, "link.css"}); err != nil {
+	if s.show, err = f.ParseForms(files, []string{"link.html", "fields.html"},
+		[]string{frame.Cards, "link.css"}); err != nil {
 		return nil, err
 	}
 	if s.campaign, err = f.ParseForms(files, []string{"campaigns.html"}, []string{"link.css"}); err != nil {

@@ -74,7 +74,8 @@ func (s *Screens) showList(v *frame.Visit) error {
 		titles[m.ID] = m.Title
 	}
 	data := listData{
-		Magnet: titles[asked.Get("magnet")], New: v.Path(screenPath + "/new"), Everyone: v.Link(screenPath), Total: links.Pagination.Total, NoMagnets: len(magnets) == 0,
+		Magnet: titles[asked.Get("magnet")], New: v.Path(screenPath + "/new"), Everyone: v.Link(screenPath),
+		Total: links.Pagination.Total, NoMagnets: len(magnets) == 0,
 		Oldest: oldest, Turned: turned(v, screenPath, oldest, "created_at"),
 	}
 	if id := asked.Get("magnet"); id != "" {
@@ -88,7 +89,8 @@ func (s *Screens) showList(v *frame.Visit) error {
 	}
 	screen := frame.Screen{Title: v.Say("frame.nav.links"), Nav: frame.Links, Periods: len(links.Data) > 0}
 	if len(links.Data) > 0 {
-		answers, err := v.Ask(frame.Query{ID: "links", Metrics: columns, Dimensions: []string{"generic_link_id"}, Filters: map[string][]any{"generic_link_id": ids(links.Data)}})
+		answers, err := v.Ask(frame.Query{ID: "links", Metrics: columns, Dimensions: []string{"generic_link_id"},
+			Filters: map[string][]any{"generic_link_id": ids(links.Data)}})
 		data.Away = frame.IsAway(err) // the links themselves are in another store
 		if err != nil && !data.Away {
 			return err
@@ -119,14 +121,16 @@ func pageOf(v *frame.Visit, page int) string {
 	return v.Path(screenPath) + "?" + q.Encode()
 }
 
-func listRows(v *frame.Visit, links []genericLink, titles map[string]string, a frame.Answer, away bool) (list []listRow) {
+func listRows(v *frame.Visit, links []genericLink, titles map[string]string, a frame.Answer,
+	away bool) (list []listRow) {
 	byID := map[string]frame.Row{}
 	for _, r := range a.Rows {
 		byID[r.Text("generic_link_id")] = r
 	}
 	for i := range links {
 		l := &links[i]
-		row := listRow{Slug: l.Slug, URL: l.URL, Screen: v.Link(screenPath + "/" + l.ID), Magnet: titles[l.LeadMagnetID], Active: l.Active}
+		row := listRow{Slug: l.Slug, URL: l.URL, Screen: v.Link(screenPath + "/" + l.ID),
+			Magnet: titles[l.LeadMagnetID], Active: l.Active}
 		row.Name = row.Magnet
 		if l.Title != nil {
 			row.Name = *l.Title

@@ -73,7 +73,8 @@ func (s *Screens) addRecipients(v *frame.Visit) error {
 	type batch struct {
 		Data []client.AccessLink `json:"data"`
 	}
-	made, err := frame.Send[batch](v, http.MethodPost, magnetsPath+"/"+url.PathEscape(l.LeadMagnetID)+"/bulk-links", body, once(typed))
+	made, err := frame.Send[batch](v, http.MethodPost, magnetsPath+"/"+url.PathEscape(l.LeadMagnetID)+
+		"/bulk-links", body, once(typed))
 	if f, ok := frame.Rejected(typed, err); ok {
 		f.Wrong = byAddress(v, f.Wrong, emails)
 		return s.draw(v, http.StatusUnprocessableEntity, forms{recipients: f})
@@ -83,7 +84,8 @@ func (s *Screens) addRecipients(v *frame.Visit) error {
 	}
 	sent := forms{}
 	for i := range made.Data {
-		sent.added = append(sent.added, recipient{"l" + made.Data[i].ID, made.Data[i].Email, made.Data[i].URL, v.Path("/dashboard/readers/" + made.Data[i].ID)})
+		sent.added = append(sent.added, recipient{"l" + made.Data[i].ID, made.Data[i].Email, made.Data[i].URL,
+			v.Path("/dashboard/readers/" + made.Data[i].ID)})
 	}
 	return s.draw(v, http.StatusCreated, sent)
 }

@@ -115,15 +115,19 @@ func (s *Screens) draw(v *frame.Visit, status int, sent forms) error {
 		return missing(err)
 	}
 	return v.ShowStatus(s.show, status, frame.Screen{
-		Title: l.Name(), Nav: frame.Links, AsOf: answers.AsOf, Bots: answers.Bots, Periods: true, Data: newShown(v, &l, answers, list, lightOf(v, &e), sent),
+		Title: l.Name(), Nav: frame.Links, AsOf: answers.AsOf, Bots: answers.Bots, Periods: true,
+		Data: newShown(v, &l, answers, list, lightOf(v, &e), sent),
 	})
 }
 
-func newShown(v *frame.Visit, l *genericLink, answers frame.Batch, list *submissionList, works light, sent forms) showData {
+func newShown(v *frame.Visit, l *genericLink, answers frame.Batch, list *submissionList,
+	works light, sent forms) showData {
 	all := answers.Of(byTime)
 	d := showData{
-		Link: l, Self: self(v), Headline: headline(v, all.Totals), Light: works, List: list, Remove: sent.remove, Picture: sent.picture, Recipients: sent.recipients, Added: sent.added,
-		Upload: v.UploadTo(self(v) + "/picture"), OwnPicture: l.ThumbnailURL != nil, Magnet: v.Link("/dashboard/magnets/" + l.LeadMagnetID), Once: newKey(),
+		Link: l, Self: self(v), Headline: headline(v, all.Totals), Light: works, List: list, Remove: sent.remove,
+		Picture: sent.picture, Recipients: sent.recipients, Added: sent.added,
+		Upload: v.UploadTo(self(v) + "/picture"), OwnPicture: l.ThumbnailURL != nil,
+		Magnet: v.Link("/dashboard/magnets/" + l.LeadMagnetID), Once: newKey(),
 	}
 	d.Remove.ID, d.Recipients.ID, d.Picture.ID = "delete", "recipients", "picture"
 	for _, metric := range figuresOf(all.Totals) {
@@ -132,7 +136,8 @@ func newShown(v *frame.Visit, l *genericLink, answers frame.Batch, list *submiss
 		d.Figures = append(d.Figures, f)
 	}
 	d.Chart = chart.Figure(courseOf(v, all))
-	for _, t := range []sourceTable{{Title: v.Say("link.sources"), Name: "utm_source"}, {Title: v.Say("link.sites"), Name: "referrer_host"}} {
+	for _, t := range []sourceTable{{Title: v.Say("link.sources"), Name: "utm_source"},
+		{Title: v.Say("link.sites"), Name: "referrer_host"}} {
 		id := map[string]string{"utm_source": bySource, "referrer_host": byReferrer}[t.Name]
 		if t = sourcesOf(v, l.ID, answers.Of(id), t); len(t.Rows) > 0 {
 			d.Sources = append(d.Sources, t)
@@ -174,13 +179,15 @@ func behind(v *frame.Visit, id, metric string) string {
 
 // headline says how many sent the form.
 func headline(v *frame.Visit, totals frame.Row) frame.Sentence {
-	sent, rate, visitors := v.Figure(totals, "submissions"), v.Figure(totals, "submission_rate"), v.Figure(totals, "visitors")
+	sent, rate, visitors := v.Figure(totals, "submissions"), v.Figure(totals, "submission_rate"),
+		v.Figure(totals, "visitors")
 	headline := v.Sentence("link.headline", "n", int64(sent.Value), "forms", &sent, "period", v.Period.Words())
 	if sent.Value > visitors.Value {
 		return headline.Then(v.Sentence("link.headline.more", "n", int64(visitors.Value), "visitors", &visitors))
 	}
 	if visitors.Value > 0 {
-		headline = headline.Then(v.Sentence("link.headline.of", "n", int64(visitors.Value), "rate", &rate, "visitors", &visitors))
+		headline = headline.Then(v.Sentence("link.headline.of", "n", int64(visitors.Value), "rate",
+			&rate, "visitors", &visitors))
 	}
 	return headline
 }
@@ -190,7 +197,8 @@ func courseOf(v *frame.Visit, a frame.Answer) chart.Line {
 	visitors, _ := a.Series("visitors")
 	submissions, _ := a.Series("submissions")
 	return chart.Line{
-		Title: v.Period.By(v.Say("link.course.title")), Labels: a.Times(v.Period), Step: v.Period.Interval(), First: a.First(v.Period), Partial: a.Unfinished(),
+		Title: v.Period.By(v.Say("link.course.title")), Labels: a.Times(v.Period), Step: v.Period.Interval(),
+		First: a.First(v.Period), Partial: a.Unfinished(),
 		Series: []chart.Series{
 			{Name: v.Short("visitors"), Metric: "visitors", Values: visitors, Kind: chart.Second},
 			{Name: v.Short("submissions"), Metric: "submissions", Values: submissions},

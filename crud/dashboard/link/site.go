@@ -29,16 +29,19 @@ type siteData struct {
 
 // refused reports whether the last page that asked for the form was not allowed, and still is not.
 func refused(e *embed.State) bool {
-	return e.LastRefusedAt != nil && e.LastRefusedOrigin != nil && (e.LastSeenAt == nil || e.LastRefusedAt.After(e.LastSeenAt.Time)) &&
+	return e.LastRefusedAt != nil && e.LastRefusedOrigin != nil &&
+		(e.LastSeenAt == nil || e.LastRefusedAt.After(e.LastSeenAt.Time)) &&
 		!slices.Contains(e.AllowedOrigins, *e.LastRefusedOrigin)
 }
 
 func lightOf(v *frame.Visit, e *embed.State) light {
 	switch {
 	case refused(e):
-		return light{"bad", v.Say("link.site.refused.short"), v.Say("link.site.refused", "origin", *e.LastRefusedOrigin, "time", v.WhenOf(e.LastRefusedAt).Text)}
+		return light{"bad", v.Say("link.site.refused.short"), v.Say("link.site.refused", "origin", *e.LastRefusedOrigin,
+			"time", v.WhenOf(e.LastRefusedAt).Text)}
 	case e.LastSeenAt != nil && e.LastSeenOrigin != nil:
-		return light{"good", v.Say("link.site.works.short", "origin", *e.LastSeenOrigin), v.Say("link.site.works", "origin", *e.LastSeenOrigin, "time", v.WhenOf(e.LastSeenAt).Text)}
+		return light{"good", v.Say("link.site.works.short", "origin", *e.LastSeenOrigin),
+			v.Say("link.site.works", "origin", *e.LastSeenOrigin, "time", v.WhenOf(e.LastSeenAt).Text)}
 	case len(e.AllowedOrigins) == 0:
 		return light{"", v.Say("link.site.none.short"), v.Say("link.site.none")}
 	default:
@@ -71,7 +74,8 @@ func (s *Screens) drawSite(v *frame.Visit, status int, sent *frame.Form) error {
 		return missing(err)
 	}
 	d := siteData{
-		Link: &l, Self: self(v), Saved: v.R.URL.Query().Has("saved"), Light: lightOf(v, &e), Script: e.Script, Policy: e.ContentPolicy, Origins: e.AllowedOrigins,
+		Link: &l, Self: self(v), Saved: v.R.URL.Query().Has("saved"), Light: lightOf(v, &e), Script: e.Script,
+		Policy: e.ContentPolicy, Origins: e.AllowedOrigins,
 		Form: frame.Form{Values: url.Values{"allowed_origins": {strings.Join(e.AllowedOrigins, "\n")}}},
 	}
 	if refused(&e) {
@@ -80,7 +84,8 @@ func (s *Screens) drawSite(v *frame.Visit, status int, sent *frame.Form) error {
 	if sent != nil {
 		d.Form = *sent
 	}
-	return v.ShowStatus(s.embed, status, frame.Screen{Title: v.Say("link.site") + " – " + l.Name(), Nav: frame.Links, Data: d})
+	return v.ShowStatus(s.embed, status,
+		frame.Screen{Title: v.Say("link.site") + " – " + l.Name(), Nav: frame.Links, Data: d})
 }
 
 // allow changes the origins whose pages may show the form: to those of the list, or by one more.
@@ -100,7 +105,8 @@ func (s *Screens) allow(v *frame.Visit) error {
 		}
 		typed.Set("allowed_origins", strings.Join(origins, "\n"))
 	}
-	_, err = frame.Send[genericLink](v, http.MethodPatch, path(v), map[string]any{"allowed_origins": append([]string{}, origins...)}, nil)
+	_, err = frame.Send[genericLink](v, http.MethodPatch, path(v),
+		map[string]any{"allowed_origins": append([]string{}, origins...)}, nil)
 	if f, ok := frame.Rejected(typed, err); ok {
 		return s.drawSite(v, http.StatusUnprocessableEntity, &f)
 	}

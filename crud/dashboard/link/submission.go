@@ -12,7 +12,8 @@ import (
 )
 
 // states are the keys of what people call the states of a submission.
-var states = map[string]string{"awaiting_verification": "link.state.unconfirmed", "ready": "link.state.ready", "viewed": "link.state.opened"}
+var states = map[string]string{"awaiting_verification": "link.state.unconfirmed", "ready": "link.state.ready",
+	"viewed": "link.state.opened"}
 
 // column is one that the list can have beside the address.
 type column struct {
@@ -32,13 +33,20 @@ var submissionColumns = []column{
 	{"state", "link.column.state", func(v *frame.Visit, s *client.Submission) cell {
 		return cell{Text: v.Say(states[s.State]), Tone: map[string]string{"viewed": "good"}[s.State]}
 	}},
-	{"source", "link.column.source", func(_ *frame.Visit, s *client.Submission) cell { return cell{Text: s.UTM["utm_source"]} }},
-	{"campaign", "link.column.campaign", func(_ *frame.Visit, s *client.Submission) cell { return cell{Text: s.UTM["utm_campaign"]} }},
-	{"submitted", "link.column.sent", func(v *frame.Visit, s *client.Submission) cell { return cell{When: v.When(&s.SubmittedAt)} }},
-	{"consented", "link.column.agreed", func(v *frame.Visit, s *client.Submission) cell { return cell{When: v.When(s.ConsentedAt)} }},
-	{"first_viewed", "link.column.first", func(v *frame.Visit, s *client.Submission) cell { return cell{When: v.When(s.FirstViewedAt)} }},
-	{"last_viewed", "link.column.last", func(v *frame.Visit, s *client.Submission) cell { return cell{When: v.When(s.LastViewedAt)} }},
-	{"views", "link.column.views", func(_ *frame.Visit, s *client.Submission) cell { return cell{Text: chart.Count(float64(s.ViewCount))} }},
+	{"source", "link.column.source",
+		func(_ *frame.Visit, s *client.Submission) cell { return cell{Text: s.UTM["utm_source"]} }},
+	{"campaign", "link.column.campaign",
+		func(_ *frame.Visit, s *client.Submission) cell { return cell{Text: s.UTM["utm_campaign"]} }},
+	{"submitted", "link.column.sent",
+		func(v *frame.Visit, s *client.Submission) cell { return cell{When: v.When(&s.SubmittedAt)} }},
+	{"consented", "link.column.agreed",
+		func(v *frame.Visit, s *client.Submission) cell { return cell{When: v.When(s.ConsentedAt)} }},
+	{"first_viewed", "link.column.first",
+		func(v *frame.Visit, s *client.Submission) cell { return cell{When: v.When(s.FirstViewedAt)} }},
+	{"last_viewed", "link.column.last",
+		func(v *frame.Visit, s *client.Submission) cell { return cell{When: v.When(s.LastViewedAt)} }},
+	{"views", "link.column.views",
+		func(_ *frame.Visit, s *client.Submission) cell { return cell{Text: chart.Count(float64(s.ViewCount))} }},
 }
 
 // usual are the columns of a list whose address names none.
@@ -95,7 +103,8 @@ func listSubmissions(v *frame.Visit) (*submissionList, error) {
 	if len(chosen) == 0 {
 		chosen = usual
 	}
-	l := &submissionList{Q: asked.Get("q"), Keep: v.Period.Query(), Oldest: oldest, Turned: turned(v, self(v), oldest, "submitted_at") + "#submissions"}
+	l := &submissionList{Q: asked.Get("q"), Keep: v.Period.Query(), Oldest: oldest,
+		Turned: turned(v, self(v), oldest, "submitted_at") + "#submissions"}
 	if oldest {
 		l.Keep.Set("sort", "submitted_at")
 	}
@@ -174,7 +183,8 @@ func (s *Screens) export(v *frame.Visit) error {
 
 // reader leads from a submission to the screen of the access link that it got.
 func (s *Screens) reader(v *frame.Visit) error {
-	found, err := frame.Get[client.Page[client.AccessLink]](v, "/api/v1/access-links", url.Values{"submission_id": {v.R.PathValue("submission")}})
+	found, err := frame.Get[client.Page[client.AccessLink]](v, "/api/v1/access-links",
+		url.Values{"submission_id": {v.R.PathValue("submission")}})
 	if err != nil {
 		return err
 	}

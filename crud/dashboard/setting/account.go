@@ -75,8 +75,10 @@ func (s *Screens) drawAccount(v *frame.Visit, status int, typed, logo frame.Form
 	}
 	logo.ID = "logo"
 	d := accountData{
-		Form: typed, Done: done(v), Logo: image, LogoForm: logo, Upload: v.UploadTo(screenPath + "/logo"), Preview: previewOf(&own, tried(v, typed), image), Zones: zones,
-		Fonts:     []frame.Option{{Value: "system", Words: v.Say("setting.account.font.system")}, {Value: "inter", Words: "Inter"}},
+		Form: typed, Done: done(v), Logo: image, LogoForm: logo, Upload: v.UploadTo(screenPath + "/logo"),
+		Preview: previewOf(&own, tried(v, typed), image), Zones: zones,
+		Fonts: []frame.Option{{Value: "system", Words: v.Say("setting.account.font.system")},
+			{Value: "inter", Words: "Inter"}},
 		Languages: frame.Languages(v.Say("setting.account.language.visitor")),
 	}
 	return s.show(v, "account", "setting.account", status, d)
@@ -84,9 +86,12 @@ func (s *Screens) drawAccount(v *frame.Visit, status int, typed, logo frame.Form
 
 // zones are time zones to choose from. Every other one of the IANA database can be typed.
 var zones = []string{
-	"UTC", "Europe/London", "Europe/Berlin", "Europe/Paris", "Europe/Madrid", "Europe/Rome", "Europe/Amsterdam", "Europe/Warsaw", "Europe/Zurich", "Europe/Vienna",
-	"Europe/Lisbon", "Europe/Stockholm", "Europe/Helsinki", "Europe/Athens", "Europe/Istanbul", "America/New_York", "America/Chicago", "America/Denver",
-	"America/Los_Angeles", "America/Toronto", "America/Sao_Paulo", "America/Mexico_City", "Africa/Lagos", "Africa/Johannesburg", "Asia/Dubai", "Asia/Kolkata",
+	"UTC", "Europe/London", "Europe/Berlin", "Europe/Paris", "Europe/Madrid", "Europe/Rome", "Europe/Amsterdam",
+	"Europe/Warsaw", "Europe/Zurich", "Europe/Vienna",
+	"Europe/Lisbon", "Europe/Stockholm", "Europe/Helsinki", "Europe/Athens", "Europe/Istanbul", "America/New_York",
+	"America/Chicago", "America/Denver",
+	"America/Los_Angeles", "America/Toronto", "America/Sao_Paulo", "America/Mexico_City", "Africa/Lagos",
+	"Africa/Johannesburg", "Asia/Dubai", "Asia/Kolkata",
 	"Asia/Singapore", "Asia/Shanghai", "Asia/Tokyo", "Australia/Sydney", "Pacific/Auckland",
 }
 
@@ -111,7 +116,8 @@ func (s *Screens) changeAccount(v *frame.Visit) error {
 		return err
 	}
 	body := map[string]any{
-		"name": typed.Get("name"), "brand_font": typed.Get("brand_font"), "timezone": strings.TrimSpace(typed.Get("timezone")),
+		"name": typed.Get("name"), "brand_font": typed.Get("brand_font"),
+		"timezone":    strings.TrimSpace(typed.Get("timezone")),
 		"brand_color": frame.Optional(typed.Get("brand_color")), "language": frame.Optional(typed.Get("language")),
 	}
 	maps.DeleteFunc(body, func(name string, _ any) bool { return !frame.Changed(typed, name) })
@@ -137,7 +143,8 @@ func (s *Screens) uploadLogo(v *frame.Visit) error {
 	case !rejected:
 		return s.redirect(v, "", "logo")
 	}
-	return s.drawAccount(v, http.StatusUnprocessableEntity, frame.Form{}, frame.Form{Wrong: map[string]string{"file": f.Any()}})
+	return s.drawAccount(v, http.StatusUnprocessableEntity, frame.Form{},
+		frame.Form{Wrong: map[string]string{"file": f.Any()}})
 }
 
 // removeLogo removes the logo. One that is gone is as good as removed.

@@ -41,7 +41,8 @@ func (s *Screens) showAudit(v *frame.Visit) error {
 	}
 	var err error
 	d.Entries, err = read(v, auditPath, query, func(e user.Entry) entryRow {
-		row := entryRow{Entry: e, When: v.WhenOf(&e.At), What: did(v, e.Action), With: v.Say("setting.a_key"), Only: d.All + "?" + url.Values{"action": {e.Action}}.Encode()}
+		row := entryRow{Entry: e, When: v.WhenOf(&e.At), What: did(v, e.Action), With: v.Say("setting.a_key"),
+			Only: d.All + "?" + url.Values{"action": {e.Action}}.Encode()}
 		if e.SessionID != nil {
 			row.With = v.Say("setting.audit.dashboard")
 		}
@@ -79,8 +80,9 @@ func screenOf(id *uuid.UUID, o *user.Object) string {
 		parent = o.ParentID.String()
 	}
 	return map[string]string{
-		"lead_magnet": "/dashboard/magnets/" + id.String(), "generic_link": "/dashboard/links/" + id.String(), "access_link": "/dashboard/readers/" + id.String(),
-		"submission": "/dashboard/links/" + parent, "share": "/dashboard/magnets/" + parent + "/shares",
+		"lead_magnet": "/dashboard/magnets/" + id.String(), "generic_link": "/dashboard/links/" + id.String(),
+		"access_link": "/dashboard/readers/" + id.String(),
+		"submission":  "/dashboard/links/" + parent, "share": "/dashboard/magnets/" + parent + "/shares",
 		"webhook": screenPath + "/webhooks/" + id.String(), "key": screenPath + "/keys",
 		"user": screenPath + "/people", "invitation": screenPath + "/people", "session": screenPath + "/sessions",
 	}[string(o.Type)]

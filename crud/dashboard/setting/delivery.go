@@ -86,7 +86,8 @@ func readDeliveries(v *frame.Visit, id string) (deliveries, error) {
 			d.State = state
 			query.Set("state", state)
 		}
-		d.States = append(d.States, frame.Option{Value: state, Words: v.Say("setting.webhook.state." + cmp.Or(state, "all")), Chosen: chosen})
+		d.States = append(d.States, frame.Option{Value: state, Words: v.Say("setting.webhook.state." + cmp.Or(state, "all")),
+			Chosen: chosen})
 	}
 	if cursor := asked.Get("cursor"); cursor != "" {
 		query.Set("cursor", cursor)
@@ -110,8 +111,10 @@ func readDeliveries(v *frame.Visit, id string) (deliveries, error) {
 	for i := range found.Data {
 		one := found.Data[i]
 		row := deliveryRow{
-			delivery: one, Created: v.WhenOf(&one.CreatedAt), Next: v.WhenOf(one.NextAttemptAt), Tone: map[string]string{"delivered": "good", "failed": "bad"}[string(one.State)],
-			Outcome: one.outcome(v), Replay: v.Path(screenPath + "/webhooks/" + id + "/deliveries/" + one.ID.String() + "/replay"),
+			delivery: one, Created: v.WhenOf(&one.CreatedAt), Next: v.WhenOf(one.NextAttemptAt),
+			Tone:    map[string]string{"delivered": "good", "failed": "bad"}[string(one.State)],
+			Outcome: one.outcome(v),
+			Replay:  v.Path(screenPath + "/webhooks/" + id + "/deliveries/" + one.ID.String() + "/replay"),
 		}
 		var text bytes.Buffer
 		if string(one.Body) != "null" && json.Indent(&text, one.Body, "", "  ") == nil {
@@ -127,7 +130,8 @@ func readDeliveries(v *frame.Visit, id string) (deliveries, error) {
 
 // replay has a message sent again.
 func (s *Screens) replay(v *frame.Visit) error {
-	_, err := frame.Send[delivery](v, http.MethodPost, webhooksPath+"/"+id(v)+"/deliveries/"+url.PathEscape(v.R.PathValue("delivery"))+"/replay", nil, nil)
+	_, err := frame.Send[delivery](v, http.MethodPost, webhooksPath+"/"+id(v)+"/deliveries/"+
+		url.PathEscape(v.R.PathValue("delivery"))+"/replay", nil, nil)
 	if f, ok := conflict(err); ok {
 		return s.drawWebhook(v, http.StatusConflict, id(v), webhookView{Refused: f.Detail})
 	}

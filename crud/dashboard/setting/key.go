@@ -38,7 +38,8 @@ func (s *Screens) drawKeys(v *frame.Visit, status int, typed frame.Form, made *a
 	d := keysData{Form: typed, Done: done(v), Made: made, Keys: keys}
 	for _, scope := range auth.Scopes() {
 		if v.May(scope) {
-			d.Choices = append(d.Choices, frame.Option{Value: string(scope), Words: v.Say("setting.keys.scope." + string(scope))})
+			d.Choices = append(d.Choices,
+				frame.Option{Value: string(scope), Words: v.Say("setting.keys.scope." + string(scope))})
 		}
 	}
 	return s.show(v, "keys", "setting.keys", status, d)

@@ -51,7 +51,8 @@ func (s *Screens) drawNotices(v *frame.Visit, status int, typed frame.Form) erro
 		d.Address = *own.NotifyEmail
 	}
 	if d.Values == nil {
-		d.Values = url.Values{"notify": {string(own.Notify)}, "reading_notices": {string(own.Readings)}, "notify_email": {d.Address}, "weekly_report": {strconv.FormatBool(own.Weekly)}}
+		d.Values = url.Values{"notify": {string(own.Notify)}, "reading_notices": {string(own.Readings)},
+			"notify_email": {d.Address}, "weekly_report": {strconv.FormatBool(own.Weekly)}}
 		frame.Remember(d.Values, "notify", "reading_notices", "notify_email", "weekly_report")
 	}
 	return s.show(v, "notices", "setting.notices", status, d)
@@ -65,7 +66,8 @@ func (s *Screens) changeReport(v *frame.Visit) error {
 	if err != nil {
 		return err
 	}
-	_, err = frame.Send[user.WeeklyReport](v, http.MethodPut, reportPath(v.Session.UserID), map[string]any{"enabled": typed.Get("enabled") != ""}, nil)
+	_, err = frame.Send[user.WeeklyReport](v, http.MethodPut, reportPath(v.Session.UserID),
+		map[string]any{"enabled": typed.Get("enabled") != ""}, nil)
 	if err != nil {
 		return err
 	}
@@ -83,13 +85,15 @@ func (s *Screens) changeNotices(v *frame.Visit) error {
 	if err != nil {
 		return err
 	}
-	typed.Set("weekly_report", strconv.FormatBool(typed.Get("weekly_report") != "")) // browsers leave a box out that is not ticked
+	// browsers leave a box out that is not ticked
+	typed.Set("weekly_report", strconv.FormatBool(typed.Get("weekly_report") != ""))
 	body := map[string]any{"notify": typed.Get("notify"), "weekly_report": typed.Get("weekly_report") == "true"}
 	if readers := typed.Get("reading_notices"); readers != "" {
 		body["reading_notices"] = readers
 	}
 	address := frame.Optional(typed.Get("notify_email"))
-	same := address == nil && own.NotifyEmail == nil || address != nil && own.NotifyEmail != nil && *address == *own.NotifyEmail
+	same := address == nil && own.NotifyEmail == nil || address != nil && own.NotifyEmail != nil &&
+		*address == *own.NotifyEmail
 	maps.DeleteFunc(body, func(name string, _ any) bool { return !frame.Changed(typed, name) })
 	if (!same && frame.Changed(typed, "notify_email") || same && !own.Confirmed && address != nil) && v.May(auth.Leads) {
 		body["notify_email"] = address

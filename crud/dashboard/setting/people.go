@@ -51,14 +51,16 @@ func (s *Screens) drawPeople(v *frame.Visit, status int, typed frame.Form, refus
 		d.People, err = read(v, usersPath, nil, func(p user.User) personRow {
 			row := personRow{User: p, Self: p.ID == v.Session.UserID, Seen: v.WhenOf(p.LastSeenAt)}
 			for _, r := range auth.Roles() {
-				row.Roles = append(row.Roles, frame.Option{Value: string(r), Words: v.Say("setting.role." + string(r)), Chosen: r == p.Role})
+				row.Roles = append(row.Roles,
+					frame.Option{Value: string(r), Words: v.Say("setting.role." + string(r)), Chosen: r == p.Role})
 			}
 			return row
 		})
 		return err
 	})
 	group.Go(func() (err error) {
-		invited, err = read(v, invitationsPath, nil, func(i user.Invitation) invitationRow { return invitationRow{i, v.WhenOf(&i.ExpiresAt)} })
+		invited, err = read(v, invitationsPath, nil,
+			func(i user.Invitation) invitationRow { return invitationRow{i, v.WhenOf(&i.ExpiresAt)} })
 		return err
 	})
 	if err := group.Wait(); err != nil {
@@ -77,7 +79,8 @@ func (s *Screens) invite(v *frame.Visit) error {
 	if err != nil {
 		return err
 	}
-	_, err = frame.Send[user.Invitation](v, http.MethodPost, invitationsPath, map[string]any{"email": typed.Get("email"), "role": typed.Get("role")}, nil)
+	_, err = frame.Send[user.Invitation](v, http.MethodPost, invitationsPath, map[string]any{"email": typed.Get("email"),
+		"role": typed.Get("role")}, nil)
 	if f, ok := frame.Rejected(typed, err); ok {
 		return s.drawPeople(v, http.StatusUnprocessableEntity, f, "")
 	}
@@ -89,7 +92,8 @@ func (s *Screens) invite(v *frame.Visit) error {
 
 // changeRole changes what a person may do.
 func (s *Screens) changeRole(v *frame.Visit) error {
-	_, err := frame.Send[user.User](v, http.MethodPatch, usersPath+"/"+id(v), map[string]any{"role": v.R.PostFormValue("role")}, nil)
+	_, err := frame.Send[user.User](v, http.MethodPatch, usersPath+"/"+id(v),
+		map[string]any{"role": v.R.PostFormValue("role")}, nil)
 	return s.afterPerson(v, err, "role")
 }
 

@@ -27,7 +27,8 @@ type sessionRow struct {
 func (s *Screens) showSessions(v *frame.Visit) error {
 	sessions, err := read(v, sessionsPath, nil, func(one user.Session) sessionRow {
 		row := sessionRow{
-			Session: one, Who: v.Say("setting.a_key"), How: v.Say("setting.sessions.by." + string(one.Method)), Browser: browser(v, one.UserAgent),
+			Session: one, Who: v.Say("setting.a_key"), How: v.Say("setting.sessions.by." + string(one.Method)),
+			Browser: browser(v, one.UserAgent),
 			Started: v.WhenOf(&one.StartedAt), Active: v.WhenOf(&one.LastActiveAt), Ends: v.WhenOf(&one.EndsAt),
 		}
 		if one.Email != nil {
@@ -38,19 +39,22 @@ func (s *Screens) showSessions(v *frame.Visit) error {
 	if err != nil {
 		return err
 	}
-	return s.show(v, "sessions", "setting.sessions", http.StatusOK, sessionsData{done(v), sessions, v.Session.UserID != uuid.Nil})
+	return s.show(v, "sessions", "setting.sessions", http.StatusOK,
+		sessionsData{done(v), sessions, v.Session.UserID != uuid.Nil})
 }
 
 // browser shortens the name that a browser gave itself.
 func browser(v *frame.Visit, agent string) string {
 	name, system := "", ""
-	for _, known := range [][2]string{{"Edg/", "Edge"}, {"OPR/", "Opera"}, {"Firefox/", "Firefox"}, {"Chrome/", "Chrome"}, {"Safari/", "Safari"}} {
+	for _, known := range [][2]string{{"Edg/", "Edge"}, {"OPR/", "Opera"}, {"Firefox/", "Firefox"},
+		{"Chrome/", "Chrome"}, {"Safari/", "Safari"}} {
 		if strings.Contains(agent, known[0]) {
 			name = known[1]
 			break
 		}
 	}
-	for _, known := range [][2]string{{"Android", "Android"}, {"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Windows", "Windows"}, {"Mac OS X", "macOS"}, {"Linux", "Linux"}} {
+	for _, known := range [][2]string{{"Android", "Android"}, {"iPhone", "iPhone"}, {"iPad", "iPad"},
+		{"Windows", "Windows"}, {"Mac OS X", "macOS"}, {"Linux", "Linux"}} {
 		if strings.Contains(agent, known[0]) {
 			system = known[1]
 			break

@@ -39,7 +39,8 @@ func New(f *frame.Frame) (*Screens, error) {
 	}
 	s := &Screens{f, map[string]*frame.Template{}}
 	for _, name := range screens {
-		if s.byName[name], err = f.ParseForms(files, []string{"setting.html", name + ".html"}, []string{frame.Cards, "setting.css"}); err != nil {
+		if s.byName[name], err = f.ParseForms(files, []string{"setting.html", name + ".html"},
+			[]string{frame.Cards, "setting.css"}); err != nil {
 			return nil, err
 		}
 	}
@@ -94,8 +95,10 @@ func sections(v *frame.Visit, chosen string) (list []section) {
 		key, path string
 		needs     auth.Scope
 	}{
-		{"setting.account", "", auth.Read}, {"setting.notices", "/notices", auth.Read}, {"setting.people", "/people", auth.People},
-		{"setting.keys", "/keys", auth.Keys}, {"setting.webhooks", "/webhooks", auth.Webhooks}, {"setting.sessions", "/sessions", auth.Read},
+		{"setting.account", "", auth.Read}, {"setting.notices", "/notices", auth.Read},
+		{"setting.people", "/people", auth.People},
+		{"setting.keys", "/keys", auth.Keys}, {"setting.webhooks", "/webhooks", auth.Webhooks},
+		{"setting.sessions", "/sessions", auth.Read},
 		{"setting.audit", "/audit", auth.People}, {"setting.usage", "/usage", auth.Read},
 	} {
 		if v.May(one.needs) {
@@ -113,7 +116,8 @@ type sectionView struct {
 
 // show draws a screen of a section, which is named by the key of its name.
 func (s *Screens) show(v *frame.Visit, name, section string, status int, own any) error {
-	return v.ShowStatus(s.byName[name], status, frame.Screen{Title: v.Say(section), Nav: frame.Settings, Data: sectionView{sections(v, section), own}})
+	return v.ShowStatus(s.byName[name], status, frame.Screen{Title: v.Say(section), Nav: frame.Settings,
+		Data: sectionView{sections(v, section), own}})
 }
 
 // list is a page of a list of the API, with the addresses of its neighbours.

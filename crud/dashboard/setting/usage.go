@@ -40,7 +40,8 @@ func (s *Screens) showUsage(v *frame.Visit) error {
 		format chart.Format
 	}{
 		{"lead_magnets", u.LeadMagnets, l.LeadMagnets, chart.Count}, {"stored_bytes", u.StoredBytes, l.StoredBytes, size},
-		{"generic_links", u.GenericLinks, l.GenericLinks, chart.Count}, {"access_links", u.AccessLinks, l.AccessLinks, chart.Count},
+		{"generic_links", u.GenericLinks, l.GenericLinks, chart.Count},
+		{"access_links", u.AccessLinks, l.AccessLinks, chart.Count},
 		{"keys", u.Keys, &l.Keys, chart.Count}, {"events_this_month", u.EventsThisMonth, l.EventsPerMonth, chart.Count},
 	} {
 		row := usageRow{

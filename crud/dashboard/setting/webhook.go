@@ -36,7 +36,8 @@ type hookForm struct {
 func newHookForm(v *frame.Visit, f webhook.Format, typed frame.Form) hookForm {
 	form := hookForm{Form: typed, About: v.Say("setting.webhooks.kinds"), Hint: v.Say("setting.webhooks.address.hint")}
 	for _, kind := range f.Kinds() {
-		form.Kinds = append(form.Kinds, frame.Option{Value: string(kind), Words: v.Say("setting.webhooks.kind." + string(kind))})
+		form.Kinds = append(form.Kinds,
+			frame.Option{Value: string(kind), Words: v.Say("setting.webhooks.kind." + string(kind))})
 	}
 	if f != webhook.JSON {
 		form.About, form.Hint = v.Say("setting.webhooks.notices"), v.Say("setting.webhooks.address.secret")
@@ -64,13 +65,16 @@ func (s *Screens) showWebhooks(v *frame.Visit) error {
 // drawWebhooks lists the webhooks below a form that was typed, which may be empty.
 func (s *Screens) drawWebhooks(v *frame.Visit, status int, typed frame.Form) error {
 	webhooks, err := read(v, webhooksPath, nil, func(w hook) webhookRow {
-		return webhookRow{w, v.Path(screenPath + "/webhooks/" + w.ID.String()), program(v, w.Format), v.WhenOf(w.FailingSince)}
+		return webhookRow{w, v.Path(screenPath + "/webhooks/" + w.ID.String()),
+			program(v, w.Format), v.WhenOf(w.FailingSince)}
 	})
 	if err != nil {
 		return err
 	}
-	events := frame.Form{Values: url.Values{"format": {string(webhook.JSON)}, "kinds": {"form.submitted", "session.ended"}}}
-	chat := frame.Form{Values: url.Values{"format": {string(webhook.Slack)}, "kinds": jsonschema.Values(webhook.Slack.Kinds())}}
+	events := frame.Form{Values: url.Values{"format": {string(webhook.JSON)},
+		"kinds": {"form.submitted", "session.ended"}}}
+	chat := frame.Form{Values: url.Values{"format": {string(webhook.Slack)},
+		"kinds": jsonschema.Values(webhook.Slack.Kinds())}}
 	switch typed.Value("format") {
 	case "":
 	case string(webhook.JSON):
@@ -79,7 +83,8 @@ func (s *Screens) drawWebhooks(v *frame.Visit, status int, typed frame.Form) err
 		chat = typed
 	}
 	chat.ID = "chat"
-	d := webhooksData{Done: done(v), New: newHookForm(v, webhook.JSON, events), Chat: newHookForm(v, webhook.Slack, chat), Webhooks: webhooks}
+	d := webhooksData{Done: done(v), New: newHookForm(v, webhook.JSON, events),
+		Chat: newHookForm(v, webhook.Slack, chat), Webhooks: webhooks}
 	for _, f := range webhook.Formats()[1:] {
 		d.Chat.Formats = append(d.Chat.Formats, frame.Option{Value: string(f), Words: program(v, f)})
 	}
@@ -95,7 +100,8 @@ func program(v *frame.Visit, f webhook.Format) string {
 }
 
 func webhookBody(typed url.Values) map[string]any {
-	return map[string]any{"url": typed.Get("url"), "description": frame.Optional(typed.Get("description")), "kinds": append([]string{}, typed["kinds"]...)}
+	return map[string]any{"url": typed.Get("url"), "description": frame.Optional(typed.Get("description")),
+		"kinds": append([]string{}, typed["kinds"]...)}
 }
 
 // createWebhook makes a webhook, and shows its secret this once.
@@ -158,12 +164,14 @@ func (s *Screens) drawWebhook(v *frame.Visit, status int, id string, also webhoo
 		return err
 	}
 	d := webhookData{
-		webhookView: also, Webhook: &w, Done: done(v), Self: screenPath + "/webhooks/" + id, Failing: v.WhenOf(w.FailingSince), Disabled: v.WhenOf(w.DisabledAt),
+		webhookView: also, Webhook: &w, Done: done(v), Self: screenPath + "/webhooks/" + id,
+		Failing: v.WhenOf(w.FailingSince), Disabled: v.WhenOf(w.DisabledAt),
 		Deliveries: log,
 	}
 	edit := also.Edit
 	if edit == nil {
-		edit = &frame.Form{Values: url.Values{"format": {string(w.Format)}, "kinds": jsonschema.Values(w.Kinds), "etag": {w.ETag}}}
+		edit = &frame.Form{Values: url.Values{"format": {string(w.Format)},
+			"kinds": jsonschema.Values(w.Kinds), "etag": {w.ETag}}}
 		if w.Format == webhook.JSON {
 			edit.Values.Set("url", w.URL)
 		}
@@ -209,7 +217,8 @@ func (s *Screens) changeWebhook(v *frame.Visit) error {
 
 // activateWebhook starts or stops the messages to a webhook.
 func (s *Screens) activateWebhook(v *frame.Visit) error {
-	if _, err := frame.Send[hook](v, http.MethodPatch, webhooksPath+"/"+id(v), map[string]any{"is_active": v.R.PostFormValue("is_active") == "true"}, nil); err != nil {
+	if _, err := frame.Send[hook](v, http.MethodPatch, webhooksPath+"/"+id(v),
+		map[string]any{"is_active": v.R.PostFormValue("is_active") == "true"}, nil); err != nil {
 		return err
 	}
 	return s.redirect(v, "/webhooks/"+id(v), "saved")
@@ -238,7 +247,8 @@ func (s *Screens) rotateSecret(v *frame.Visit) error {
 		until := time.Now().Add(overlapHours * time.Hour)
 		before.Until = v.When(&until)
 	}
-	made, err := frame.Send[hook](v, http.MethodPost, webhooksPath+"/"+id(v)+"/rotate-secret?keep_previous_hours="+strconv.Itoa(hours), nil, nil)
+	made, err := frame.Send[hook](v, http.MethodPost, webhooksPath+"/"+id(v)+"/rotate-secret?keep_previous_hours="+
+		strconv.Itoa(hours), nil, nil)
 	if f, ok := conflict(err); ok {
 		return s.drawWebhook(v, http.StatusConflict, id(v), webhookView{Refused: f.Detail})
 	}
@@ -255,7 +265,8 @@ func (s *Screens) deleteWebhook(v *frame.Visit) error {
 		return err
 	}
 	if v.R.PostFormValue("confirm") != w.Host() {
-		return s.drawWebhook(v, http.StatusUnprocessableEntity, id(v), webhookView{Refused: v.Say("setting.webhook.delete.refused", "host", w.Host())})
+		return s.drawWebhook(v, http.StatusUnprocessableEntity, id(v),
+			webhookView{Refused: v.Say("setting.webhook.delete.refused", "host", w.Host())})
 	}
 	if _, err := frame.Send[frame.Nothing](v, http.MethodDelete, webhooksPath+"/"+id(v), nil, nil); err != nil {
 		return err

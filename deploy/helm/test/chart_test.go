@@ -48,7 +48,8 @@ var cases = map[string][]string{
 	"altinity":       {"../examples/altinity-values.yaml"},
 	"strimzi":        {"../examples/strimzi-values.yaml"},
 	"cloudnative-pg": {"../examples/cloudnative-pg-values.yaml"},
-	"all-operators":  {"../examples/altinity-values.yaml", "../examples/strimzi-values.yaml", "../examples/cloudnative-pg-values.yaml"},
+	"all-operators": {"../examples/altinity-values.yaml", "../examples/strimzi-values.yaml",
+		"../examples/cloudnative-pg-values.yaml"},
 }
 
 // values reads files as `helm --values` does: the last one wins.
@@ -74,7 +75,8 @@ func renderAs(release string, v map[string]any) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := chartutil.ToRenderValues(chart, v, common.ReleaseOptions{Name: release, Namespace: "default", IsInstall: true, Revision: 1}, nil)
+	all, err := chartutil.ToRenderValues(chart, v, common.ReleaseOptions{Name: release, Namespace: "default",
+		IsInstall: true, Revision: 1}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +187,8 @@ func TestLint(t *testing.T) {
 // of it. With -update, the other tests need what this one writes, so it runs before those that are
 // parallel.
 func TestFilesAreCopies(t *testing.T) {
-	for name, source := range map[string]string{"rules.yaml": "prometheus/rules.yaml", "operation.json": "grafana/dashboards/operation.json"} {
+	for name, source := range map[string]string{"rules.yaml": "prometheus/rules.yaml",
+		"operation.json": "grafana/dashboards/operation.json"} {
 		text, err := os.ReadFile(filepath.Join(root, "deploy", source))
 		require.NoError(t, err)
 		golden(t, filepath.Join(chartDir, "files", name), text)
@@ -214,5 +217,6 @@ func golden(t *testing.T, file string, should []byte) {
 	}
 	is, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.Equal(t, strings.Split(string(should), "\n"), strings.Split(string(is), "\n"), "%s: make helm-update rewrites it", file)
+	require.Equal(t, strings.Split(string(should), "\n"), strings.Split(string(is), "\n"),
+		"%s: make helm-update rewrites it", file)
 }

@@ -37,9 +37,13 @@ func collect(t *testing.T, all []documented, process, prefix string, node *yaml.
 		}
 		path := prefix + key.Value
 		m := meaning.FindStringSubmatch(key.HeadComment)
-		at := slices.IndexFunc(all, func(d documented) bool { return d.path == path && (process == "") == (d.processes == nil) })
+		at := slices.IndexFunc(all, func(d documented) bool {
+			return d.path == path &&
+				(process == "") == (d.processes == nil)
+		})
 		if m == nil && at < 0 {
-			require.Equal(t, yaml.MappingNode, value.Kind, "values.yaml: %s has no meaning: write a comment that begins with --", path)
+			require.Equal(t, yaml.MappingNode, value.Kind, "values.yaml: %s has no meaning: write a comment that begins with --",
+				path)
 			all = collect(t, all, process, path+".", value)
 			continue
 		}
@@ -86,7 +90,8 @@ func table(t *testing.T) string {
 
 // The table of values in docs/kubernetes.md agrees with values.yaml.
 func TestTableOfValues(t *testing.T) {
-	const begin, end = "<!-- values: a test of deploy/helm/test writes this table from values.yaml -->\n", "<!-- end of values -->"
+	const begin, end = "<!-- values: a test of deploy/helm/test writes this table from values.yaml -->\n",
+		"<!-- end of values -->"
 	file := filepath.Join(root, "docs/kubernetes.md")
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)

@@ -121,7 +121,8 @@ func TestUnknownFieldsOfCustomResourcesAreRefused(t *testing.T) {
 	require.Len(t, crds, 7)
 	for kind, schema := range crds {
 		version, name, _ := strings.Cut(kind, " ")
-		require.Error(t, schema.Validate(map[string]any{"apiVersion": version, "kind": name, "metadata": map[string]any{}, "spec": map[string]any{"unknownField": 1}}), kind)
+		require.Error(t, schema.Validate(map[string]any{"apiVersion": version, "kind": name, "metadata": map[string]any{},
+			"spec": map[string]any{"unknownField": 1}}), kind)
 	}
 }
 

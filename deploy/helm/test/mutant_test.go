@@ -59,7 +59,8 @@ func in[T runtime.Object](change func(o T)) mutant {
 
 func env(name, value string) mutant {
 	return inContainer(func(c *core.Container) {
-		c.Env = append(slices.DeleteFunc(c.Env, func(e core.EnvVar) bool { return e.Name == name }), core.EnvVar{Name: name, Value: value})
+		c.Env = append(slices.DeleteFunc(c.Env, func(e core.EnvVar) bool { return e.Name == name }),
+			core.EnvVar{Name: name, Value: value})
 	})
 }
 
@@ -72,11 +73,13 @@ var mutants = map[string]map[string]mutant{
 		"network":    inPod(func(p *core.PodTemplateSpec) { p.Spec.HostNetwork = true }),
 		"token":      inPod(func(p *core.PodTemplateSpec) { p.Spec.AutomountServiceAccountToken = nil }),
 		"links":      inPod(func(p *core.PodTemplateSpec) { p.Spec.EnableServiceLinks = nil }),
-		"a hostPath": inPod(func(p *core.PodTemplateSpec) { p.Spec.Volumes[0].HostPath = &core.HostPathVolumeSource{Path: "/"} }),
+		"a hostPath": inPod(
+			func(p *core.PodTemplateSpec) { p.Spec.Volumes[0].HostPath = &core.HostPathVolumeSource{Path: "/"} }),
 	},
 	"containers have no privileges": {
-		"writable":   inContainer(func(c *core.Container) { c.SecurityContext.ReadOnlyRootFilesystem = nil }),
-		"capability": inContainer(func(c *core.Container) { c.SecurityContext.Capabilities.Add = []core.Capability{"NET_ADMIN"} }),
+		"writable": inContainer(func(c *core.Container) { c.SecurityContext.ReadOnlyRootFilesystem = nil }),
+		"capability": inContainer(
+			func(c *core.Container) { c.SecurityContext.Capabilities.Add = []core.Capability{"NET_ADMIN"} }),
 		"escalation": inContainer(func(c *core.Container) { c.SecurityContext.AllowPrivilegeEscalation = nil }),
 		"root":       inContainer(func(c *core.Container) { c.SecurityContext.RunAsUser = new(int64) }),
 		"nothing":    inContainer(func(c *core.Container) { c.SecurityContext = nil }),
@@ -102,7 +105,8 @@ var mutants = map[string]map[string]mutant{
 		"no file":     env("LODESTONE_POSTGRES_URL_FILE", "/run/secrets/lodestone/another"),
 		"environment": inContainer(func(c *core.Container) { c.Env[0].ValueFrom = &core.EnvVarSource{} }),
 		"not needed": inPod(func(p *core.PodTemplateSpec) {
-			p.Spec.Volumes[0].Projected.Sources[0].Secret.Items = append(p.Spec.Volumes[0].Projected.Sources[0].Secret.Items, core.KeyToPath{Key: "x", Path: "x"})
+			p.Spec.Volumes[0].Projected.Sources[0].Secret.Items = append(p.Spec.Volumes[0].Projected.Sources[0].Secret.Items,
+				core.KeyToPath{Key: "x", Path: "x"})
 		}),
 	},
 	"the chart has no Secret":   {"a Secret": func(r *release) { r.objects = append(r.objects, &core.Secret{}) }},
@@ -142,9 +146,12 @@ var mutants = map[string]map[string]mutant{
 		"no pod":  in(func(s *core.Service) { s.Spec.Selector["x"] = "y" }),
 	},
 	"processes reach each other by the names of Services": {"no Service": env("LODESTONE_QUERY_URL", "http://query:8080")},
-	"processes listen at their ports":                     {"loopback": env("LODESTONE_COLLECTOR_LISTEN", "127.0.0.1:8081")},
-	"accounts exist":                                      {"none": inPod(func(p *core.PodTemplateSpec) { p.Spec.ServiceAccountName = "default" })},
-	"what is scaled has no fixed number":                  {"nothing": in(func(h *autoscaling.HorizontalPodAutoscaler) { h.Spec.ScaleTargetRef.Kind = "Deployment" })},
+	"processes listen at their ports": {"loopback": env("LODESTONE_COLLECTOR_LISTEN",
+		"127.0.0.1:8081")},
+	"accounts exist": {"none": inPod(
+		func(p *core.PodTemplateSpec) { p.Spec.ServiceAccountName = "default" })},
+	"what is scaled has no fixed number": {"nothing": in(
+		func(h *autoscaling.HorizontalPodAutoscaler) { h.Spec.ScaleTargetRef.Kind = "Deployment" })},
 	"a spool outlives its pod": {"deleted": in(func(s *apps.StatefulSet) {
 		s.Spec.PersistentVolumeClaimRetentionPolicy.WhenScaled = apps.DeletePersistentVolumeClaimRetentionPolicyType
 	})},
@@ -152,7 +159,8 @@ var mutants = map[string]map[string]mutant{
 }
 
 func open(port string) []networking.NetworkPolicyIngressRule {
-	return []networking.NetworkPolicyIngressRule{{Ports: []networking.NetworkPolicyPort{{Port: new(intstr.FromString(port))}}}}
+	return []networking.NetworkPolicyIngressRule{{Ports: []networking.NetworkPolicyPort{{Port: new(
+		intstr.FromString(port))}}}}
 }
 
 // A rule that nothing breaks holds nothing.

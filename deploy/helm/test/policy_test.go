@@ -42,7 +42,8 @@ func workloads(objects []runtime.Object) []workload {
 		case *apps.Deployment:
 			all = append(all, workload{"Deployment", o.Name, o.Spec.Replicas, o.Spec.Selector, &o.Spec.Template, nil})
 		case *apps.StatefulSet:
-			all = append(all, workload{"StatefulSet", o.Name, o.Spec.Replicas, o.Spec.Selector, &o.Spec.Template, o.Spec.VolumeClaimTemplates})
+			all = append(all, workload{"StatefulSet", o.Name, o.Spec.Replicas, o.Spec.Selector, &o.Spec.Template,
+				o.Spec.VolumeClaimTemplates})
 		case *batch.Job:
 			all = append(all, workload{kind: "Job", name: o.Name, pod: &o.Spec.Template})
 		case *batch.CronJob:
@@ -76,10 +77,13 @@ var rules = map[string]func(r release) []string{
 	"pods are not root and have nothing of the node": each(func(_ release, w workload) (wrong []string) {
 		s := w.pod.Spec.SecurityContext
 		wrong = unless(wrong, s != nil && is(s.RunAsNonRoot, true) && s.RunAsUser != nil && *s.RunAsUser > 0, "may be root")
-		wrong = unless(wrong, s != nil && s.SeccompProfile != nil && s.SeccompProfile.Type == core.SeccompProfileTypeRuntimeDefault, "no seccomp profile")
-		wrong = unless(wrong, !w.pod.Spec.HostNetwork && !w.pod.Spec.HostPID && !w.pod.Spec.HostIPC, "uses a namespace of the node")
+		wrong = unless(wrong, s != nil && s.SeccompProfile != nil &&
+			s.SeccompProfile.Type == core.SeccompProfileTypeRuntimeDefault, "no seccomp profile")
+		wrong = unless(wrong, !w.pod.Spec.HostNetwork && !w.pod.Spec.HostPID && !w.pod.Spec.HostIPC,
+			"uses a namespace of the node")
 		wrong = unless(wrong, is(w.pod.Spec.AutomountServiceAccountToken, false), "has a token of Kubernetes")
-		wrong = unless(wrong, is(w.pod.Spec.EnableServiceLinks, false), "has variables of Services, which are named like settings")
+		wrong = unless(wrong, is(w.pod.Spec.EnableServiceLinks, false),
+			"has variables of Services, which are named like settings")
 		for _, v := range w.pod.Spec.Volumes {
 			wrong = unless(wrong, v.HostPath == nil, "mounts a directory of the node")
 		}
@@ -92,14 +96,17 @@ var rules = map[string]func(r release) []string{
 		}
 		wrong = unless(wrong, is(s.AllowPrivilegeEscalation, false), "may gain privileges")
 		wrong = unless(wrong, is(s.ReadOnlyRootFilesystem, true), "may write to its root file system")
-		wrong = unless(wrong, s.Capabilities != nil && slices.Equal(s.Capabilities.Drop, []core.Capability{"ALL"}) && len(s.Capabilities.Add) == 0, "has capabilities")
-		wrong = unless(wrong, s.Privileged == nil && s.RunAsNonRoot == nil && s.RunAsUser == nil && s.SeccompProfile == nil, "overrides its pod")
+		wrong = unless(wrong, s.Capabilities != nil && slices.Equal(s.Capabilities.Drop, []core.Capability{"ALL"}) &&
+			len(s.Capabilities.Add) == 0, "has capabilities")
+		wrong = unless(wrong, s.Privileged == nil && s.RunAsNonRoot == nil && s.RunAsUser == nil &&
+			s.SeccompProfile == nil, "overrides its pod")
 		return wrong
 	}),
 	"containers have requests and limits": eachContainer(func(_ release, _ workload, c core.Container) (wrong []string) {
 		for _, resource := range []core.ResourceName{core.ResourceCPU, core.ResourceMemory} {
 			request, limit := c.Resources.Requests[resource], c.Resources.Limits[resource]
-			wrong = unless(wrong, !request.IsZero() && !limit.IsZero() && request.Cmp(limit) <= 0, "no request below a limit of "+string(resource))
+			wrong = unless(wrong, !request.IsZero() && !limit.IsZero() && request.Cmp(limit) <= 0,
+				"no request below a limit of "+string(resource))
 		}
 		return wrong
 	}),
@@ -107,26 +114,32 @@ var rules = map[string]func(r release) []string{
 		_, tag, _ := strings.Cut(path.Base(c.Image), ":")
 		return unless(nil, tag != "" && tag != "latest", c.Image+" has no version")
 	}),
-	"processes are probed where they answer": eachContainer(func(_ release, w workload, c core.Container) (wrong []string) {
+	"processes are probed where they answer": eachContainer(func(_ release, w workload,
+		c core.Container) (wrong []string) {
 		if w.ends() {
 			return nil
 		}
-		for path, probes := range map[string][]*core.Probe{"/healthz": {c.StartupProbe, c.LivenessProbe}, "/readyz": {c.ReadinessProbe}} {
+		for path, probes := range map[string][]*core.Probe{"/healthz": {c.StartupProbe, c.LivenessProbe},
+			"/readyz": {c.ReadinessProbe}} {
 			for _, p := range probes {
-				ok := p != nil && p.HTTPGet != nil && p.HTTPGet.Path == path && slices.ContainsFunc(c.Ports, func(port core.ContainerPort) bool {
-					return port.Name == p.HTTPGet.Port.StrVal && listens(c, "LODESTONE_ADMIN_LISTEN", port.ContainerPort)
-				})
+				ok := p != nil && p.HTTPGet != nil && p.HTTPGet.Path == path && slices.ContainsFunc(c.Ports,
+					func(port core.ContainerPort) bool {
+						return port.Name == p.HTTPGet.Port.StrVal && listens(c, "LODESTONE_ADMIN_LISTEN", port.ContainerPort)
+					})
 				wrong = unless(wrong, ok, "no probe of "+path+" at the port for operators")
 			}
 		}
 		// The checks of readiness take up to three seconds (pkg/httpserver).
-		wrong = unless(wrong, c.ReadinessProbe != nil && c.ReadinessProbe.TimeoutSeconds > 3, "the probe of readiness is shorter than its checks")
+		wrong = unless(wrong, c.ReadinessProbe != nil && c.ReadinessProbe.TimeoutSeconds > 3,
+			"the probe of readiness is shorter than its checks")
 		return wrong
 	}),
-	"secrets are files of Secrets that exist": eachContainer(func(r release, w workload, c core.Container) (wrong []string) {
+	"secrets are files of Secrets that exist": eachContainer(func(r release, w workload,
+		c core.Container) (wrong []string) {
 		files := secretFiles(w.pod.Spec, c)
 		for _, e := range c.Env {
-			wrong = unless(wrong, e.ValueFrom == nil, e.Name+" is a secret of the environment, which children and crash reports inherit")
+			wrong = unless(wrong, e.ValueFrom == nil,
+				e.Name+" is a secret of the environment, which children and crash reports inherit")
 			wrong = unless(wrong, !regexp.MustCompile(`://[^/@]*:[^/@]*@`).MatchString(e.Value), e.Name+" has a password")
 			variable, file := strings.CutSuffix(e.Name, "_FILE")
 			if file {
@@ -176,7 +189,8 @@ var rules = map[string]func(r release) []string{
 			return []string{"no grace period"}
 		}
 		c := w.pod.Spec.Containers[0]
-		wait := duration(c, "LODESTONE_DRAIN_DELAY") + duration(c, "LODESTONE_SPOOL_SEND_TIMEOUT") + time.Duration(r.stopSeconds)*time.Second
+		wait := duration(c, "LODESTONE_DRAIN_DELAY") + duration(c, "LODESTONE_SPOOL_SEND_TIMEOUT") +
+			time.Duration(r.stopSeconds)*time.Second
 		end := time.Duration(*grace) * time.Second
 		return unless(nil, end > wait, fmt.Sprintf("is killed after %v, of which it may take %v", end, wait))
 	}),
@@ -187,7 +201,8 @@ var rules = map[string]func(r release) []string{
 			serves = serves || ok && s.Spec.Ports[0].Name == "http" && matches(s.Spec.Selector, w.pod.Labels)
 		}
 		// Proxies of Services and Ingress controllers take some seconds to follow.
-		return unless(nil, !serves || duration(w.pod.Spec.Containers[0], "LODESTONE_DRAIN_DELAY") >= 5*time.Second, "refuses connections while it is still in its Service")
+		return unless(nil, !serves || duration(w.pod.Spec.Containers[0], "LODESTONE_DRAIN_DELAY") >= 5*time.Second,
+			"refuses connections while it is still in its Service")
 	}),
 	"selectors match their pods alone": func(r release) (wrong []string) {
 		for _, w := range r.workloads {
@@ -252,17 +267,21 @@ var rules = map[string]func(r release) []string{
 			}
 			found := 0
 			for _, w := range r.workloads {
-				if matches(s.Spec.Selector, w.pod.Labels) && has(w.pod.Spec.Containers[0].Ports, s.Spec.Ports[0].TargetPort.StrVal) {
+				if matches(s.Spec.Selector, w.pod.Labels) && has(w.pod.Spec.Containers[0].Ports,
+					s.Spec.Ports[0].TargetPort.StrVal) {
 					found++
 				}
 			}
-			wrong = unless(wrong, found > 0 && (found == 1 || s.Spec.Ports[0].Name == "admin"), s.Name+" leads to "+strconv.Itoa(found)+" processes")
+			wrong = unless(wrong, found > 0 && (found == 1 || s.Spec.Ports[0].Name == "admin"),
+				s.Name+" leads to "+strconv.Itoa(found)+" processes")
 		}
 		return wrong
 	},
-	"processes reach each other by the names of Services": eachContainer(func(r release, _ workload, c core.Container) (wrong []string) {
+	"processes reach each other by the names of Services": eachContainer(func(r release, _ workload,
+		c core.Container) (wrong []string) {
 		scheme := "http"
-		if slices.ContainsFunc(c.Env, func(e core.EnvVar) bool { return e.Name == "LODESTONE_TLS_CERT" }) { // every process serves TLS then
+		if slices.ContainsFunc(c.Env,
+			func(e core.EnvVar) bool { return e.Name == "LODESTONE_TLS_CERT" }) { // every process serves TLS then
 			scheme = "https"
 		}
 		for _, e := range c.Env {
@@ -280,7 +299,8 @@ var rules = map[string]func(r release) []string{
 	"processes listen at their ports": eachContainer(func(_ release, w workload, c core.Container) (wrong []string) {
 		for _, p := range c.Ports {
 			ok := p.Name == "admin" && listens(c, "LODESTONE_ADMIN_LISTEN", p.ContainerPort) ||
-				p.Name == "http" && (listens(c, "LODESTONE_LISTEN", p.ContainerPort) || listens(c, "LODESTONE_COLLECTOR_LISTEN", p.ContainerPort))
+				p.Name == "http" && (listens(c, "LODESTONE_LISTEN", p.ContainerPort) ||
+					listens(c, "LODESTONE_COLLECTOR_LISTEN", p.ContainerPort))
 			wrong = unless(wrong, ok, "does not listen at "+p.Name)
 		}
 		return unless(wrong, w.ends() || len(c.Ports) > 0, "has no ports")
@@ -301,7 +321,8 @@ var rules = map[string]func(r release) []string{
 			target := slices.IndexFunc(r.workloads, func(w workload) bool {
 				return w.kind == h.Spec.ScaleTargetRef.Kind && w.name == h.Spec.ScaleTargetRef.Name
 			})
-			wrong = unless(wrong, target >= 0 && r.workloads[target].replicas == nil, h.Name+" scales nothing, or against the chart")
+			wrong = unless(wrong, target >= 0 && r.workloads[target].replicas == nil,
+				h.Name+" scales nothing, or against the chart")
 		}
 		return wrong
 	},
@@ -309,7 +330,8 @@ var rules = map[string]func(r release) []string{
 		for _, o := range r.objects {
 			if s, ok := o.(*apps.StatefulSet); ok {
 				keep := s.Spec.PersistentVolumeClaimRetentionPolicy
-				wrong = unless(wrong, keep != nil && keep.WhenDeleted == apps.RetainPersistentVolumeClaimRetentionPolicyType && keep.WhenScaled == apps.RetainPersistentVolumeClaimRetentionPolicyType, s.Name+" deletes its volumes")
+				wrong = unless(wrong, keep != nil && keep.WhenDeleted == apps.RetainPersistentVolumeClaimRetentionPolicyType &&
+					keep.WhenScaled == apps.RetainPersistentVolumeClaimRetentionPolicyType, s.Name+" deletes its volumes")
 			}
 		}
 		return wrong
@@ -319,7 +341,8 @@ var rules = map[string]func(r release) []string{
 		for _, o := range r.objects {
 			o, ok := o.(meta.Object)
 			if ok && o.GetLabels()["app.kubernetes.io/component"] == "migrate" {
-				wrong = unless(wrong, o.GetAnnotations()["helm.sh/hook"] == "pre-install,pre-upgrade", o.GetName()+" comes too late")
+				wrong = unless(wrong, o.GetAnnotations()["helm.sh/hook"] == "pre-install,pre-upgrade",
+					o.GetName()+" comes too late")
 			}
 		}
 		return wrong
@@ -370,7 +393,10 @@ func has(ports []core.ContainerPort, name string) bool {
 }
 
 func listens(c core.Container, variable string, port int32) bool {
-	return slices.ContainsFunc(c.Env, func(e core.EnvVar) bool { return e.Name == variable && e.Value == fmt.Sprintf(":%d", port) })
+	return slices.ContainsFunc(c.Env, func(e core.EnvVar) bool {
+		return e.Name == variable &&
+			e.Value == fmt.Sprintf(":%d", port)
+	})
 }
 
 // duration returns the duration that a variable has, or 0.

@@ -26,7 +26,8 @@ type setting struct {
 	secret   bool
 }
 
-var row = regexp.MustCompile("(?m)^\\| `--([a-z0-9-]+)`<br>`(LODESTONE_[A-Z0-9_]+)` \\| [^|]* \\| ([^|]*) \\| (.*) \\|$")
+var row = regexp.MustCompile(
+	"(?m)^\\| `--([a-z0-9-]+)`<br>`(LODESTONE_[A-Z0-9_]+)` \\| [^|]* \\| ([^|]*) \\| (.*) \\|$")
 
 func settings(t *testing.T) []setting {
 	t.Helper()
@@ -47,7 +48,10 @@ func parseValues(text string) (map[string]any, error) {
 
 // find returns the setting of a command that a variable gives.
 func find(all []setting, command, variable string) (setting, bool) {
-	i := slices.IndexFunc(all, func(s setting) bool { return s.variable == variable && slices.Contains(s.commands, command) })
+	i := slices.IndexFunc(all, func(s setting) bool {
+		return s.variable == variable &&
+			slices.Contains(s.commands, command)
+	})
 	if i < 0 {
 		return setting{}, false
 	}
@@ -61,7 +65,8 @@ func TestEveryVariableIsASettingOfItsProcess(t *testing.T) {
 	for name, files := range cases {
 		for _, w := range workloads(decode(t, documents(t, values(t, files...)))) {
 			for _, c := range w.pod.Spec.Containers {
-				command := strings.Join(slices.DeleteFunc(slices.Clone(c.Args), func(a string) bool { return strings.Contains(a, "/") || strings.HasPrefix(a, "--") }), " ")
+				command := strings.Join(slices.DeleteFunc(slices.Clone(c.Args),
+					func(a string) bool { return strings.Contains(a, "/") || strings.HasPrefix(a, "--") }), " ")
 				for _, e := range c.Env {
 					if e.Name == "SSL_CERT_DIR" { // of every program
 						continue
@@ -77,11 +82,14 @@ func TestEveryVariableIsASettingOfItsProcess(t *testing.T) {
 }
 
 // commands are those that the chart runs, by the process that they are.
-var commands = map[string]string{"collector": "collector", "consumer": "consumer", "query": "query", "crud": "crud", "migrate": "migrate", "backup": "backup create"}
+var commands = map[string]string{"collector": "collector", "consumer": "consumer", "query": "query", "crud": "crud",
+	"migrate": "migrate", "backup": "backup create"}
 
 // managed are settings that other values of the chart give, or that its pods depend on.
 var managed = []string{
-	"admin-listen", "clickhouse-copy", "clickhouse-other-copies", "clickhouse-shards", "collector-internal-url", "collector-listen", "collector-trusted-proxies", "collector-url", "data", "drain-delay", "kafka-accept-fewer-copies", "kafka-brokers",
+	"admin-listen", "clickhouse-copy", "clickhouse-other-copies", "clickhouse-shards", "collector-internal-url",
+	"collector-listen", "collector-trusted-proxies", "collector-url", "data", "drain-delay",
+	"kafka-accept-fewer-copies", "kafka-brokers",
 	"kafka-sasl-mechanism", "kafka-sasl-user", "kafka-tls",
 	"listen", "log-format", "log-level", "public-url", "query-url", "spool-dir", "spool-max-bytes", "spool-send-timeout",
 }
@@ -104,12 +112,14 @@ func TestSettingsOfTheSchema(t *testing.T) {
 			}
 		}
 		require.Greater(t, len(properties), 2, process)
-		definitions[process+"Settings"] = map[string]any{"type": "object", "additionalProperties": false, "properties": properties}
+		definitions[process+"Settings"] = map[string]any{"type": "object",
+			"additionalProperties": false, "properties": properties}
 	}
 	// The secrets of the schema are all those of the processes.
 	var secrets []string
 	for _, s := range all {
-		processes := slices.ContainsFunc(slices.Collect(maps.Values(commands)), func(c string) bool { return slices.Contains(s.commands, c) })
+		processes := slices.ContainsFunc(slices.Collect(maps.Values(commands)),
+			func(c string) bool { return slices.Contains(s.commands, c) })
 		if processes && s.secret && !slices.Contains(secrets, s.flag) {
 			secrets = append(secrets, s.flag)
 		}
@@ -184,7 +194,8 @@ func TestAnUpgradeInStepsLeavesTheCollectorsAlone(t *testing.T) {
 
 func TestSettingsReachTheProcess(t *testing.T) {
 	t.Parallel()
-	given, err := parseValues(`{collector: {settings: {collector-max-body-bytes: 1048576, collector-write-timeout: 5s}}, crud: {settings: {capture-refuse-disposable: true}}}`)
+	given, err := parseValues(
+		`{collector: {settings: {collector-max-body-bytes: 1048576, collector-write-timeout: 5s}}, crud: {settings: {capture-refuse-disposable: true}}}`)
 	require.NoError(t, err)
 	env := map[string]string{}
 	for _, w := range workloads(decode(t, documents(t, given))) {
@@ -207,7 +218,8 @@ func TestNumbersOfSettingsStayNumbers(t *testing.T) {
 			process, variable = "lodestone-consumer", "LODESTONE_CONSUMER_BATCH_AGE"
 		}
 		for _, number := range []string{
-			"0", "1", "-1", "0.05", "-0.5", "0.999", "1.5", "0.1234567890123", "0.0000001", "1e-3", "2.50", "1048576", "1e6", "1234567.25", "3221225472",
+			"0", "1", "-1", "0.05", "-0.5", "0.999", "1.5", "0.1234567890123", "0.0000001", "1e-3", "2.50", "1048576",
+			"1e6", "1234567.25", "3221225472",
 			"9007199254740991", "1000000000000000000", "9e18",
 		} {
 			given, err := parseValues("{" + setting + ": " + number + "}}}")

@@ -63,7 +63,8 @@ func alive(pid int) bool {
 
 func requireGone(t *testing.T, pid int) {
 	t.Helper()
-	require.Eventually(t, func() bool { return !alive(pid) }, 2*time.Minute, 5*time.Millisecond, "process %d still runs", pid)
+	require.Eventually(t, func() bool { return !alive(pid) }, 2*time.Minute, 5*time.Millisecond,
+		"process %d still runs", pid)
 }
 
 func startFor(t *testing.T, p *child.Process) {

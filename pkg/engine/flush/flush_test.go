@@ -78,7 +78,8 @@ func TestEverythingWrittenBeforeIsDurable(t *testing.T) {
 		name string
 		do   func() []string // paths that have to be durable
 	}{
-		{"the first record of a partition", func() []string { return []string{add(t, events, "0.dat"), events, filepath.Dir(events)} }},
+		{"the first record of a partition",
+			func() []string { return []string{add(t, events, "0.dat"), events, filepath.Dir(events)} }},
 		{"one more", func() []string { return []string{add(t, events, "0.dat")} }},
 		{"a new segment, after a record in the old one", func() []string {
 			return []string{add(t, events, "0.dat"), add(t, events, "9.dat"), events}

@@ -181,7 +181,8 @@ func (f *folder) take(name, last string) error {
 	if err != nil {
 		return errors.Join(err, file.Close())
 	}
-	f.appended[name] = &growingFile{file: file, info: info, synced: -1, last: grows, index: filepath.Ext(name) == indexKind}
+	f.appended[name] = &growingFile{file: file, info: info, synced: -1, last: grows,
+		index: filepath.Ext(name) == indexKind}
 	return nil
 }
 

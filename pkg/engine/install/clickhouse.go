@@ -54,7 +54,8 @@ func (i *Installer) ClickHouse(ctx context.Context) (ClickHouse, error) {
 		return ClickHouse{}, noClickHouse(runtime.GOOS, runtime.GOARCH)
 	}
 	if runtime.GOARCH == "amd64" && !cpu.X86.HasAVX2 {
-		return ClickHouse{}, fmt.Errorf("%w: ClickHouse's package needs a processor with AVX2, which this one lacks (virtual machines often hide it: choose the host's own CPU model): %s", ErrUnsupported, runServerYourself)
+		return ClickHouse{},
+			fmt.Errorf("%w: ClickHouse's package needs a processor with AVX2, which this one lacks (virtual machines often hide it: choose the host's own CPU model): %s", ErrUnsupported, runServerYourself)
 	}
 	b.size = 900 << 20
 	b.progress = "downloading ClickHouse (178 MB, 570 MB unpacked; once)"
@@ -70,13 +71,15 @@ func (i *Installer) ClickHouse(ctx context.Context) (ClickHouse, error) {
 			return ClickHouse{Library: library}, nil
 		}
 	}
-	return ClickHouse{}, fmt.Errorf("%w: npm left %s out, as on a Linux with another C library than glibc: %s", ErrUnsupported, name, runServerYourself)
+	return ClickHouse{}, fmt.Errorf("%w: npm left %s out, as on a Linux with another C library than glibc: %s",
+		ErrUnsupported, name, runServerYourself)
 }
 
 // noClickHouse is the error of a machine for which npm has no package that we could lock. Postgres
 // and Kafka are there on all of them.
 func noClickHouse(system, processor string) error {
-	return fmt.Errorf("%w: npm has no ClickHouse for %s/%s, only PostgreSQL: %s", ErrUnsupported, system, processor, runServerYourself)
+	return fmt.Errorf("%w: npm has no ClickHouse for %s/%s, only PostgreSQL: %s", ErrUnsupported, system,
+		processor, runServerYourself)
 }
 
 // npmBundle reads the manifest of a folder beside this file.
@@ -111,7 +114,8 @@ func (i *Installer) systemClickHouse(ctx context.Context) string {
 	}
 	output, err := exec.CommandContext(ctx, path, "server", "--version").Output()
 	if err != nil || !clickhouse.Confines(string(output)) {
-		i.Log.Info("the system's clickhouse is not used: it does not confine read-only users, or prints no version", "file", path, "output", strings.TrimSpace(string(output)), "error", err)
+		i.Log.Info("the system's clickhouse is not used: it does not confine read-only users, or prints no version", "file",
+			path, "output", strings.TrimSpace(string(output)), "error", err)
 		return ""
 	}
 	return path

@@ -24,7 +24,8 @@ func TestDirectoriesMadeUnderAStrictUmask(t *testing.T) {
 	there := filepath.Join(root, "there")
 	require.NoError(t, os.Mkdir(there, 0o700))
 	// The umask belongs to the process.
-	cmd := exec.CommandContext(t.Context(), "sh", "-c", `umask 077; exec "$0" -test.run '^TestDirectoriesMadeUnderAStrictUmask$'`, os.Args[0])
+	cmd := exec.CommandContext(t.Context(), "sh", "-c",
+		`umask 077; exec "$0" -test.run '^TestDirectoriesMadeUnderAStrictUmask$'`, os.Args[0])
 	cmd.Env = append(os.Environ(), madeVariable+"="+filepath.Join(there, "a", "b"))
 	output, err := cmd.CombinedOutput()
 	require.NoError(t, err, string(output))

@@ -182,7 +182,8 @@ func TestMachinesWithoutAPackageOfClickHouse(t *testing.T) {
 	require.NoError(t, err)
 	for _, name := range []string{"darwin-arm64", "darwin-x64", "linux-arm64"} {
 		require.True(t, locked(pg.files["package-lock.json"], "@embedded-postgres/"+name), name)
-		require.False(t, locked(ch.files["package-lock.json"], "@chdb/lib-"+name) || locked(ch.files["package-lock.json"], "@chdb/lib-"+name+"-gnu"), "docs/release.md says that there is none")
+		require.False(t, locked(ch.files["package-lock.json"], "@chdb/lib-"+name) || locked(ch.files["package-lock.json"],
+			"@chdb/lib-"+name+"-gnu"), "docs/release.md says that there is none")
 	}
 	err = noClickHouse("darwin", "arm64")
 	require.ErrorIs(t, err, ErrUnsupported)
@@ -217,7 +218,8 @@ func TestLinksStayInsideThePackage(t *testing.T) {
 	root := t.TempDir()
 	require.NoError(t, os.MkdirAll(filepath.Join(root, "native", "lib"), 0o755))
 	list := filepath.Join(root, "native", "pg-symlinks.json")
-	require.NoError(t, os.WriteFile(list, []byte(`[{"source":"native/lib/libpq.so.5.18","target":"native/lib/libpq.so.5"}]`), 0o600))
+	require.NoError(t, os.WriteFile(list,
+		[]byte(`[{"source":"native/lib/libpq.so.5.18","target":"native/lib/libpq.so.5"}]`), 0o600))
 	require.NoError(t, restoreLinks(root))
 	require.NoError(t, restoreLinks(root), "twice")
 	to, err := os.Readlink(filepath.Join(root, "native", "lib", "libpq.so.5"))

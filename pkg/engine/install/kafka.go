@@ -71,7 +71,8 @@ func mavenCopy(ctx context.Context, dir string) error {
 	if err != nil {
 		return errors.New("mvn was not found, which fetches Apache Kafka: install Maven (on Debian and Ubuntu: apt install maven)")
 	}
-	cmd := exec.CommandContext(ctx, mvn, "--quiet", "--batch-mode", "--strict-checksums", "--file", filepath.Join(dir, "pom.xml"),
+	cmd := exec.CommandContext(ctx, mvn, "--quiet", "--batch-mode", "--strict-checksums", "--file",
+		filepath.Join(dir, "pom.xml"),
 		mavenPlugin, "-DoutputDirectory="+filepath.Join(dir, "jars"), "-DincludeScope=runtime")
 	cmd.Dir = dir
 	cmd.WaitDelay = 2 * time.Second

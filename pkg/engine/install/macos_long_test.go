@@ -48,6 +48,7 @@ func TestPackagesOfPostgresForMacOS(t *testing.T) {
 				}
 			}
 		}
-		require.FileExists(t, filepath.Join(postgresPrograms(dir, name), "..", "share", "postgresql", "postgresql.conf.sample"))
+		require.FileExists(t, filepath.Join(postgresPrograms(dir, name), "..", "share",
+			"postgresql", "postgresql.conf.sample"))
 	}
 }

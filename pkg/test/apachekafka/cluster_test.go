@@ -66,7 +66,8 @@ func TestKilledNodeComesBackWithItsRecords(t *testing.T) {
 
 	killed := cluster.PID(1)
 	require.NoError(t, syscall.Kill(killed, syscall.SIGKILL))
-	require.Eventually(t, func() bool { pid := cluster.PID(1); return pid != 0 && pid != killed }, enginetest.Timeout, 10*time.Millisecond)
+	require.Eventually(t, func() bool { pid := cluster.PID(1); return pid != 0 && pid != killed },
+		enginetest.Timeout, 10*time.Millisecond)
 	require.Equal(t, before, cluster.Brokers())
 	require.NoError(t, writer.ProduceSync(t.Context(), kgo.StringRecord("two")).FirstErr())
 	reader := client(t, before, kgo.ConsumeTopics("events"))
@@ -93,7 +94,8 @@ func TestPortTakenByAnotherProcess(t *testing.T) {
 		}
 		return listening, nil
 	}
-	start(t, apachekafka.Config{Dir: t.TempDir(), Listeners: []apachekafka.Listener{{Name: "OTHER", Advertise: advertise}}})
+	start(t, apachekafka.Config{Dir: t.TempDir(),
+		Listeners: []apachekafka.Listener{{Name: "OTHER", Advertise: advertise}}})
 	require.Greater(t, len(advertised), 1)
 	require.NoError(t, client(t, advertised[len(advertised)-1:]).Ping(t.Context()))
 }

@@ -27,7 +27,8 @@ import (
 //go:embed server.properties
 var propertiesText string
 
-var properties = template.Must(template.New("properties").Funcs(template.FuncMap{"lower": strings.ToLower}).Parse(propertiesText))
+var properties = template.Must(
+	template.New("properties").Funcs(template.FuncMap{"lower": strings.ToLower}).Parse(propertiesText))
 
 // node is a broker and controller.
 type node struct {
@@ -93,7 +94,8 @@ func (k *Cluster) startNode(ctx context.Context, n *node) error {
 	}
 	// A cluster's id is the same in every node and never changes. It may begin with a dash, as no
 	// argument of its own may.
-	format := exec.CommandContext(ctx, k.programs.Java, k.java(javaSmall, "kafka.tools.StorageTool", "format", "--ignore-formatted",
+	format := exec.CommandContext(ctx, k.programs.Java, k.java(javaSmall, "kafka.tools.StorageTool",
+		"format", "--ignore-formatted",
 		"--cluster-id="+clusterID(k.config.Dir), "--config", n.configFile())...)
 	if output, err := format.CombinedOutput(); err != nil {
 		return fmt.Errorf("format the log of %s (%w): %s", n.name(), err, output)

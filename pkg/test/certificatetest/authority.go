@@ -93,7 +93,8 @@ func trust() (err error) {
 }
 
 func newAuthority(name string) (*x509.Certificate, *ecdsa.PrivateKey, error) {
-	return sign(&x509.Certificate{Subject: pkix.Name{CommonName: name}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}, nil, nil)
+	return sign(&x509.Certificate{Subject: pkix.Name{CommonName: name}, IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageCertSign}, nil, nil)
 }
 
 // Client returns the setting of a client that trusts this authority alone, and logs in with
@@ -169,7 +170,8 @@ func (a *Authority) IssueFor(name string, until time.Time, hosts ...string) Cert
 	a.t.Helper()
 	c := &x509.Certificate{
 		Subject: pkix.Name{CommonName: name}, NotAfter: until, DNSNames: hosts,
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth,
+			x509.ExtKeyUsageClientAuth},
 	}
 	if len(hosts) == 0 {
 		c.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1)}
@@ -179,5 +181,6 @@ func (a *Authority) IssueFor(name string, until time.Time, hosts ...string) Cert
 	der, err := x509.MarshalPKCS8PrivateKey(k)
 	require.NoError(a.t, err)
 	cert, key := block("CERTIFICATE", signed.Raw), block("PRIVATE KEY", der)
-	return CertificateFiles{Cert: a.write(name+".pem", cert), Key: a.write(name+"-key.pem", key), Both: a.write(name+"-both.pem", cert, key)}
+	return CertificateFiles{Cert: a.write(name+".pem", cert), Key: a.write(name+"-key.pem", key),
+		Both: a.write(name+"-both.pem", cert, key)}
 }

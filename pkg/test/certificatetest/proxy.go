@@ -16,7 +16,8 @@ func Proxy(t testing.TB, to string, c CertificateFiles) (address string) {
 	t.Helper()
 	pair, err := tls.LoadX509KeyPair(c.Cert, c.Key)
 	require.NoError(t, err)
-	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}})
+	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{MinVersion: tls.VersionTLS12,
+		Certificates: []tls.Certificate{pair}})
 	require.NoError(t, err)
 	var running sync.WaitGroup
 	var mu sync.Mutex

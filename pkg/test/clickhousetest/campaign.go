@@ -41,7 +41,8 @@ func documents(run func(sql string)) {
 			ID(m.id), Account, m.title, m.version, m.pages))
 	}
 	for _, v := range [][3]int{{guide, 1, 4}, {guide, 2, 3}, {checklist, 1, 2}} {
-		run(fmt.Sprintf("INSERT INTO lodestone.magnet_versions VALUES ('%s', '%s', %d, %d, 1)", Account, ID(v[0]), v[1], v[2]))
+		run(fmt.Sprintf("INSERT INTO lodestone.magnet_versions VALUES ('%s', '%s', %d, %d, 1)",
+			Account, ID(v[0]), v[1], v[2]))
 	}
 }
 
@@ -77,18 +78,22 @@ func submissions(run func(sql string)) {
 		required, verified               bool
 		submitted, verifiedAt, consented string
 	}{
-		{301, ads, guide, 901, "ada@acme.example", ofAds, false, false, "'2026-03-02 08:00:00'", "NULL", "'2026-03-02 08:00:00'"},
+		{301, ads, guide, 901, "ada@acme.example", ofAds, false, false, "'2026-03-02 08:00:00'",
+			"NULL", "'2026-03-02 08:00:00'"},
 		{302, ads, guide, 902, "eve@mail.example", ofAds, false, false, "'2026-03-02 08:00:00'", "NULL", "NULL"},
 		{303, ads, guide, 903, "bob@acme.example", ofAds, false, false, "'2026-03-02 09:50:00'", "NULL", "NULL"},
 		{304, ads, guide, 904, "cy@mail.example", ofAds, false, false, "'2026-03-02 09:10:00'", "NULL", "NULL"},
-		{305, newsletter, guide, 905, "dora@beta.example", ofNewsletter, true, true, "'2026-03-09 19:00:00'", "'2026-03-09 20:00:00'", "NULL"},
+		{305, newsletter, guide, 905, "dora@beta.example", ofNewsletter, true, true, "'2026-03-09 19:00:00'",
+			"'2026-03-09 20:00:00'", "NULL"},
 		{306, newsletter, guide, 906, "fay@beta.example", ofNewsletter, true, false, "'2026-03-09 19:30:00'", "NULL", "NULL"},
-		{307, blog, checklist, 901, "ada@acme.example", ofBlog, false, false, "'2026-03-03 10:30:00'", "NULL", "'2026-03-03 10:30:00'"},
+		{307, blog, checklist, 901, "ada@acme.example", ofBlog, false, false, "'2026-03-03 10:30:00'",
+			"NULL", "'2026-03-03 10:30:00'"},
 	} {
 		run(fmt.Sprintf(`INSERT INTO lodestone.submissions (id, account_id, lead_magnet_id, generic_link_id, email, email_domain, person_id, verification_required, verified,
 			utm_source, utm_medium, utm_campaign, referrer, submitted_at, verified_at, consented_at, version)
 			VALUES ('%s', '%s', '%s', '%s', '%s', substringIndex('%[5]s', '@', -1), '%s', %t, %t, %s, %s, %s, %s, 1)`,
-			ID(s.id), Account, ID(s.magnet), ID(s.generic), s.email, ID(s.person), s.required, s.verified, s.source, s.submitted, s.verifiedAt, s.consented))
+			ID(s.id), Account, ID(s.magnet), ID(s.generic), s.email, ID(s.person), s.required, s.verified, s.source,
+			s.submitted, s.verifiedAt, s.consented))
 	}
 }
 
@@ -108,7 +113,8 @@ func accessLinks(run func(sql string)) {
 		run(fmt.Sprintf(`INSERT INTO lodestone.access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_domain, person_id,
 			utm_source, utm_medium, utm_campaign, referrer, source, is_active, created_at, version)
 			VALUES ('%s', '%s', '%s', nullIf('%s', '%[11]s'), nullIf('%[5]s', '%[11]s'), '%[6]s', substringIndex('%[6]s', '@', -1), '%[7]s', %[8]s, '%[9]s', true, '%[10]s', 1)`,
-			ID(l.link), Account, ID(l.magnet), ID(l.generic), ID(l.submission), l.email, ID(l.person), l.source, map[bool]string{true: "form", false: "api"}[l.generic > 0], l.created, ID(0)))
+			ID(l.link), Account, ID(l.magnet), ID(l.generic), ID(l.submission), l.email, ID(l.person), l.source,
+			map[bool]string{true: "form", false: "api"}[l.generic > 0], l.created, ID(0)))
 	}
 }
 
@@ -119,13 +125,16 @@ func sessions(run func(sql string)) {
 		started, agent, bot            string
 		events                         []string // type, page, seconds
 	}{
-		{101, guide, 1, ads, "2026-03-02 09:00:00", desktop, "", []string{"'page_viewed', 1, 10", "'page_viewed', 2, 20", "'page_viewed', 3, 5", "'page_viewed', 4, 5", "'download_started', 0, 0", "'download_completed', 0, 0"}},
+		{101, guide, 1, ads, "2026-03-02 09:00:00", desktop, "", []string{"'page_viewed', 1, 10", "'page_viewed', 2, 20",
+			"'page_viewed', 3, 5", "'page_viewed', 4, 5", "'download_started', 0, 0", "'download_completed', 0, 0"}},
 		{101, guide, 1, ads, "2026-03-04 09:30:00", iphone, "", []string{"'page_viewed', 1, 5", "'page_viewed', 4, 15"}},
 		{103, guide, 1, ads, "2026-03-02 10:00:00", desktop, "", []string{"'page_viewed', 1, 4", "'page_viewed', 2, 6"}},
 		{104, guide, 1, ads, "2026-03-03 09:10:00", android, "", []string{"'page_viewed', 1, 2"}},
-		{105, guide, 2, newsletter, "2026-03-10 20:00:00", desktop, "", []string{"'page_viewed', 1, 8", "'page_viewed', 2, 8", "'page_viewed', 3, 8"}},
+		{105, guide, 2, newsletter, "2026-03-10 20:00:00", desktop, "",
+			[]string{"'page_viewed', 1, 8", "'page_viewed', 2, 8", "'page_viewed', 3, 8"}},
 		{106, checklist, 1, 0, "2026-03-03 12:00:00", "scan/1", "scanner", []string{"'page_viewed', 1, 0"}},
-		{107, checklist, 1, blog, "2026-03-03 11:00:00", desktop, "", []string{"'page_viewed', 1, 30", "'page_viewed', 2, 30"}},
+		{107, checklist, 1, blog, "2026-03-03 11:00:00", desktop, "",
+			[]string{"'page_viewed', 1, 30", "'page_viewed', 2, 30"}},
 	} {
 		for i, e := range s.events {
 			event++

@@ -22,7 +22,8 @@ type LeadMagnetChanges struct {
 
 // UpdateLeadMagnet changes a lead magnet. With entity tags it does so in one of these states only,
 // and otherwise returns a problem with the status 412.
-func (c Client) UpdateLeadMagnet(ctx context.Context, id string, n LeadMagnetChanges, ifMatch ...string) (client.LeadMagnet, error) {
+func (c Client) UpdateLeadMagnet(ctx context.Context, id string, n LeadMagnetChanges,
+	ifMatch ...string) (client.LeadMagnet, error) {
 	return patch[client.LeadMagnet](ctx, c, magnetsPath+"/"+url.PathEscape(id), n, ifMatch)
 }
 
@@ -57,7 +58,8 @@ type GenericLinkChanges struct {
 
 // UpdateGenericLink changes a generic link. With entity tags it does so in one of these states
 // only, and otherwise returns a problem with the status 412.
-func (c Client) UpdateGenericLink(ctx context.Context, id string, n GenericLinkChanges, ifMatch ...string) (client.GenericLink, error) {
+func (c Client) UpdateGenericLink(ctx context.Context, id string, n GenericLinkChanges,
+	ifMatch ...string) (client.GenericLink, error) {
 	return patch[client.GenericLink](ctx, c, linksPath+"/"+url.PathEscape(id), n, ifMatch)
 }
 
@@ -86,7 +88,8 @@ type NewAccessLinks struct {
 
 // CreateAccessLinks creates one access link to a lead magnet for each address, in their order, or
 // none of them.
-func (c Client) CreateAccessLinks(ctx context.Context, leadMagnetID string, n NewAccessLinks) ([]client.AccessLink, error) {
+func (c Client) CreateAccessLinks(ctx context.Context, leadMagnetID string,
+	n NewAccessLinks) ([]client.AccessLink, error) {
 	out, err := client.Post[struct {
 		Data []client.AccessLink `json:"data"`
 	}](ctx, c.Client, magnetsPath+"/"+url.PathEscape(leadMagnetID)+"/bulk-links", n)
@@ -102,7 +105,8 @@ type AccessLinkChanges struct {
 
 // UpdateAccessLink changes an access link. With entity tags it does so in one of these states only,
 // and otherwise returns a problem with the status 412.
-func (c Client) UpdateAccessLink(ctx context.Context, id string, n AccessLinkChanges, ifMatch ...string) (client.AccessLink, error) {
+func (c Client) UpdateAccessLink(ctx context.Context, id string, n AccessLinkChanges,
+	ifMatch ...string) (client.AccessLink, error) {
 	return patch[client.AccessLink](ctx, c, accessPath+"/"+url.PathEscape(id), n, ifMatch)
 }
 

@@ -76,7 +76,8 @@ func (c Client) DeleteWebhook(ctx context.Context, id string, ifMatch ...string)
 // RotateWebhookSecret creates a new secret and returns the webhook with it. Earlier secrets keep
 // signing for keepHours hours, at most 168.
 func (c Client) RotateWebhookSecret(ctx context.Context, id string, keepHours int) (Webhook, error) {
-	return client.Post[Webhook](ctx, c.Client, webhookPath(id)+"/rotate-secret?keep_previous_hours="+strconv.Itoa(keepHours), nil)
+	return client.Post[Webhook](ctx, c.Client, webhookPath(id)+"/rotate-secret?keep_previous_hours="+
+		strconv.Itoa(keepHours), nil)
 }
 
 // Delivery is one message to a webhook.

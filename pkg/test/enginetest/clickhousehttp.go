@@ -52,14 +52,16 @@ func CheckClickHouseHTTP(t *testing.T, address string) {
 				t.Errorf("%s %s: %d", method, target, got)
 			}
 		}
-		for _, method := range []string{http.MethodPut, http.MethodDelete, http.MethodPatch, http.MethodOptions, http.MethodTrace, "PROPFIND"} {
+		for _, method := range []string{http.MethodPut, http.MethodDelete, http.MethodPatch, http.MethodOptions,
+			http.MethodTrace, "PROPFIND"} {
 			if got := status(method, target, nil); got < 400 {
 				t.Errorf("%s %s: %d", method, target, got)
 			}
 		}
 		for name, values := range map[string][]string{
 			"Origin": {"https://evil.example", "http://" + u.Host, "http://localhost", "null", "file://"},
-			"Host":   {"evil.example", "evil.example:" + u.Port(), u.Host + ".evil.example", "evil.example." + u.Host, "127.0.0.1:1:2", "127.0.0.1@evil.example", "localhost.evil.example", "evil.example#localhost"},
+			"Host": {"evil.example", "evil.example:" + u.Port(), u.Host + ".evil.example", "evil.example." + u.Host,
+				"127.0.0.1:1:2", "127.0.0.1@evil.example", "localhost.evil.example", "evil.example#localhost"},
 		} {
 			for _, value := range values {
 				got := status(http.MethodGet, target, func(r *http.Request) {

@@ -43,7 +43,8 @@ func NewMigratedClickHouse(t testing.TB, dir string) *engine.ClickHouse {
 // one. It is not started; the test stops it.
 func NewPostgres(t testing.TB, dir string) *engine.Postgres {
 	t.Helper()
-	return engine.NewPostgres(engine.PostgresConfig{Runtime: Runtime(), Dir: dir, Port: FreePort(t), NoSync: true, Installer: Installer(t)})
+	return engine.NewPostgres(engine.PostgresConfig{Runtime: Runtime(), Dir: dir, Port: FreePort(t),
+		NoSync: true, Installer: Installer(t)})
 }
 
 // NewKafka returns a broker of the test's own in dir, for tests that restart one or provoke its
@@ -208,7 +209,8 @@ func ApacheKafka(t testing.TB) []string {
 // kill one, or need more addresses. It is not started; the test stops it.
 func NewApacheKafka(t testing.TB, dir string, nodes int, more ...apachekafka.Listener) *apachekafka.Cluster {
 	t.Helper()
-	return apachekafka.New(apachekafka.Config{Runtime: Runtime(), Dir: dir, Nodes: nodes, HeapMB: 384, Listeners: more, Installer: Installer(t)})
+	return apachekafka.New(apachekafka.Config{Runtime: Runtime(), Dir: dir, Nodes: nodes, HeapMB: 384,
+		Listeners: more, Installer: Installer(t)})
 }
 
 func unique() string { return "test_" + strings.ReplaceAll(uuid.NewString(), "-", "") }

@@ -77,7 +77,8 @@ func NewShards(t testing.TB, n int) *Shards {
 		if err := copyClickHouse(t, dir); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, "passwords.json"), []byte(`{"lodestone":"of all shards","analyst":"of the analyst"}`), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "passwords.json"),
+			[]byte(`{"lodestone":"of all shards","analyst":"of the analyst"}`), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		server := engine.NewClickHouse(engine.ClickHouseConfig{
@@ -135,7 +136,8 @@ func NewStack(t testing.TB, c StackConfig) *Stack {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Client.Close)
-	if _, err := kafka.CreateTopics(t.Context(), s.Client, kafka.TopicConfig{Partitions: c.Partitions, Replication: 1}); err != nil {
+	if _, err := kafka.CreateTopics(t.Context(), s.Client, kafka.TopicConfig{Partitions: c.Partitions,
+		Replication: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if s.TopicID, _, err = kafka.Topic(t.Context(), s.Client, event.Topic); err != nil {
@@ -252,7 +254,8 @@ var sharedDatabase struct {
 func SharedPostgres(t testing.TB) *postgres.Pool {
 	t.Helper()
 	sharedDatabase.do(t, func() (err error) {
-		sharedDatabase.pool, err = postgres.Open(context.Background(), postgres.Config{URL: MigratedPostgresURL(t), MaxConns: 16})
+		sharedDatabase.pool, err = postgres.Open(context.Background(),
+			postgres.Config{URL: MigratedPostgresURL(t), MaxConns: 16})
 		if err == nil {
 			AtEnd(sharedDatabase.pool.Close)
 		}

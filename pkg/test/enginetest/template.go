@@ -52,13 +52,14 @@ func copyCluster(t testing.TB, dir string) error {
 	if err != nil {
 		return err
 	}
-	return template{name: "postgres", engine: fmt.Sprintln(programs.Major, programs.Bin), pkg: "postgres", make: func(dir string) error {
-		server := NewPostgres(t, dir)
-		return whileRunning(server, func(ctx context.Context) error {
-			execPostgres(t, server, "CREATE DATABASE "+templateDatabase+" OWNER lodestone")
-			return migrate(ctx, databaseURL(t, server, templateDatabase))
-		})
-	}}.copy("", dir)
+	return template{name: "postgres", engine: fmt.Sprintln(programs.Major, programs.Bin), pkg: "postgres",
+		make: func(dir string) error {
+			server := NewPostgres(t, dir)
+			return whileRunning(server, func(ctx context.Context) error {
+				execPostgres(t, server, "CREATE DATABASE "+templateDatabase+" OWNER lodestone")
+				return migrate(ctx, databaseURL(t, server, templateDatabase))
+			})
+		}}.copy("", dir)
 }
 
 // copyClickHouse makes dir the directory of a stopped ClickHouse with the current schema. It is no
@@ -139,7 +140,8 @@ func (t template) keep(kept string) (err error) {
 		return err
 	}
 	for _, dir := range old {
-		if dir != kept && !strings.HasPrefix(filepath.Base(dir), t.name+"-new-") { // of processes that were faster, or still make it
+		if dir != kept && !strings.HasPrefix(filepath.Base(dir),
+			t.name+"-new-") { // of processes that were faster, or still make it
 			err = errors.Join(err, engine.RemoveDir(dir))
 		}
 	}
@@ -175,15 +177,16 @@ func (t template) key(root string) (string, error) {
 	hash := sha256.New()
 	hash.Write([]byte(t.engine))
 	for _, part := range []string{t.pkg, "engine"} {
-		err := fs.WalkDir(os.DirFS(filepath.Join(root, "pkg", part)), ".", func(name string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() || strings.HasSuffix(name, "_test.go") {
+		err := fs.WalkDir(os.DirFS(filepath.Join(root, "pkg", part)), ".",
+			func(name string, entry fs.DirEntry, err error) error {
+				if err != nil || entry.IsDir() || strings.HasSuffix(name, "_test.go") {
+					return err
+				}
+				text, err := os.ReadFile(filepath.Join(root, "pkg", part, name))
+				hash.Write(fmt.Appendln(nil, name, len(text)))
+				hash.Write(text)
 				return err
-			}
-			text, err := os.ReadFile(filepath.Join(root, "pkg", part, name))
-			hash.Write(fmt.Appendln(nil, name, len(text)))
-			hash.Write(text)
-			return err
-		})
+			})
 		if err != nil {
 			return "", err
 		}

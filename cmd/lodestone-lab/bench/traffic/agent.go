@@ -49,10 +49,12 @@ var serverAgent = []byte("acme-portal/2.4 (+https://portal.example.com)")
 
 // botAgents are programs that open links, with the rule that knows them.
 var botAgents = []struct{ agent, rule string }{
-	{"Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)", "mail-scanner:GoogleImageProxy"},
+	{"Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)",
+		"mail-scanner:GoogleImageProxy"},
 	{"YahooMailProxy; https://help.yahoo.com/kb/yahoo-mail-proxy-SLN28749.html", "mail-scanner:YahooMailProxy"},
 	{"Barracuda Sentinel (EE)", "mail-scanner:Barracuda"},
-	{"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36", "prefetch"},
+	{"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36",
+		"prefetch"},
 	{"Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)", "crawler:Slackbot"},
 	{"LinkedInBot/1.0 (compatible; Mozilla/5.0; Apache-HttpClient +http://www.linkedin.com)", "crawler:LinkedInBot"},
 	{"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", `crawler:Googlebot\/`},

@@ -51,7 +51,8 @@ func (b *Block) Rows() int { return len(b.table.Offsets()) }
 // Input returns the columns but for the consumer's fence. They stay valid until the next Append or
 // Reset.
 func (b *Block) Input() proto.Input {
-	columns := slices.DeleteFunc(slices.Clone(b.table.Input(time.Time{})), func(c proto.InputColumn) bool { return c.Name == "insert_before" })
+	columns := slices.DeleteFunc(slices.Clone(b.table.Input(time.Time{})),
+		func(c proto.InputColumn) bool { return c.Name == "insert_before" })
 	if b.stored {
 		columns = append(columns, proto.InputColumn{Name: "stored_at", Data: b.storedAt})
 	}

@@ -37,7 +37,8 @@ type Config struct {
 
 // Year returns the traffic of a year from 1 November 2025.
 func Year(seed uint64, events int64) Config {
-	return Config{Seed: seed, Events: events, Begin: time.Date(2025, 11, 1, 0, 0, 0, 0, time.UTC), Span: 365 * 24 * time.Hour}
+	return Config{Seed: seed, Events: events, Begin: time.Date(2025, 11, 1, 0, 0, 0, 0,
+		time.UTC), Span: 365 * 24 * time.Hour}
 }
 
 // Generator makes events. It is used by one goroutine.
@@ -86,9 +87,11 @@ func (g *Generator) write(e *event.Event, s *session) {
 	l := &s.link
 	*e = event.Event{
 		AccountID: l.account, LeadMagnetID: l.magnet, GenericLinkID: l.generic, AccessLinkID: l.id, SessionID: s.id,
-		MagnetVersion: l.version, Type: s.step, IPHash: s.hash, UserAgent: s.agent, Bot: s.bot, Origin: s.origin, ReceivedAt: s.nextAt,
+		MagnetVersion: l.version, Type: s.step, IPHash: s.hash, UserAgent: s.agent, Bot: s.bot,
+		Origin: s.origin, ReceivedAt: s.nextAt,
 	}
-	e.CreatedAt = s.nextAt - 20 - g.random.Int64N(120) - s.late // on the way, or held back: the device had no network, or the collector no Kafka
+	// on the way, or held back: the device had no network, or the collector no Kafka
+	e.CreatedAt = s.nextAt - 20 - g.random.Int64N(120) - s.late
 	g.data = append(g.data[:0], "{}"...)
 	if s.step == event.PageViewed {
 		e.Page, e.DurationMS = s.page, s.duration

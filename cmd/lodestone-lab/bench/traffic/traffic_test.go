@@ -124,7 +124,8 @@ func BenchmarkNext(b *testing.B) {
 
 // A stream of 20,000 events a second has some ten thousand sessions open at once.
 func BenchmarkNextOfAStream(b *testing.B) {
-	g := traffic.New(traffic.Config{Seed: 1, Events: 20_000 * 3600, Begin: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), Span: time.Hour})
+	g := traffic.New(traffic.Config{Seed: 1, Events: 20_000 * 3600, Begin: time.Date(2026, 11, 1, 0, 0, 0, 0,
+		time.UTC), Span: time.Hour})
 	var e event.Event
 	for range 1_000_000 {
 		g.Next(&e)

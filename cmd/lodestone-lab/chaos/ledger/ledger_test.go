@@ -34,7 +34,8 @@ func TestLedgerHasTheAnswersOfSenders(t *testing.T) {
 	require.NoError(t, l.Close())
 	all, err := Read(path, 4)
 	require.NoError(t, err)
-	require.Equal(t, []Promise{{Step: 1, Acked: true}, {Step: 1, Acked: true}, {Step: 2, Maybe: true, View: true}, {}}, all)
+	require.Equal(t, []Promise{{Step: 1, Acked: true}, {Step: 1, Acked: true}, {Step: 2, Maybe: true, View: true}, {}},
+		all)
 	_, err = Read(path, 2)
 	require.ErrorContains(t, err, "beyond")
 }

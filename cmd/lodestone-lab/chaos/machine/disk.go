@@ -40,7 +40,8 @@ func (d *Disks) Mount(name, at string, size int64) error {
 		err = run("mount", "-o", "loop", image, at)
 	}
 	if err != nil {
-		d.Log.Info("this disk cannot be filled: a file system of its own takes root and a loop device", "disk", name, "error", err)
+		d.Log.Info("this disk cannot be filled: a file system of its own takes root and a loop device", "disk", name, "error",
+			err)
 		return nil
 	}
 	d.mounted = append(d.mounted, at)

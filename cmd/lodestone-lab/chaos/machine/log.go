@@ -72,7 +72,8 @@ func cutSegment(path string, end, at int64) (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		first, length, last := int64(binary.BigEndian.Uint64(b[:])), int64(binary.BigEndian.Uint32(b[8:])), int64(binary.BigEndian.Uint32(b[23:]))
+		first, length, last := int64(binary.BigEndian.Uint64(b[:])), int64(binary.BigEndian.Uint32(b[8:])),
+			int64(binary.BigEndian.Uint32(b[23:]))
 		if length == 0 { // a file that was made with its full size
 			return end, nil
 		}

@@ -81,7 +81,8 @@ func (n *Network) Disturb(names []string, t Toxic) error {
 	if t.Answers {
 		stream = "downstream"
 	}
-	text, err := json.Marshal(map[string]any{"name": t.Kind + "-" + stream, "type": t.Kind, "stream": stream, "attributes": t.Attributes})
+	text, err := json.Marshal(map[string]any{"name": t.Kind + "-" + stream, "type": t.Kind, "stream": stream,
+		"attributes": t.Attributes})
 	if err != nil {
 		return err
 	}

@@ -29,8 +29,9 @@ func caughtByRuns() []Mutant {
 			Short: true, Steps: []string{"kill -9 collector that cannot reach Kafka"}, NoSpool: true, Sign: Lost,
 		},
 		{
-			Name:  "spooled events are looked for within two hours of their time only",
-			Edits: []Edit{{"ingest/stream/place.go", "const RepeatWithin = 72 * time.Hour", "const RepeatWithin = 2 * time.Hour"}},
+			Name: "spooled events are looked for within two hours of their time only",
+			Edits: []Edit{{"ingest/stream/place.go", "const RepeatWithin = 72 * time.Hour",
+				"const RepeatWithin = 2 * time.Hour"}},
 			Steps: []string{"a repeat from a spool"}, Sign: Doubled,
 		},
 		{
@@ -50,15 +51,18 @@ func caughtByRuns() []Mutant {
 func caughtByTests() []Mutant {
 	return []Mutant{
 		{
-			Name:    "the collector ends without a free descriptor",
-			Edits:   []Edit{{"ingest/collector/listener.go", "if limit.IsOutOfDescriptors(err) {", "if limit.IsOutOfDescriptors(err) && false {"}},
+			Name: "the collector ends without a free descriptor",
+			Edits: []Edit{{"ingest/collector/listener.go", "if limit.IsOutOfDescriptors(err) {",
+				"if limit.IsOutOfDescriptors(err) && false {"}},
 			Package: "ingest/collector", Test: "TestRunningOutOfDescriptorsEndsNothing",
 		},
 		{
 			Name: "a read error of the spool is taken for damage",
 			Edits: []Edit{
-				{"ingest/spool/read.go", "if err != nil || len(b.payloads) > 0 {\n\t\t\treturn b, err", "if len(b.payloads) > 0 {\n\t\t\treturn b, err"},
-				{"ingest/spool/read.go", "data, err := load(q.disk, q.path(seg.number))\n\tif err != nil {\n\t\treturn err\n\t}", "data, _ := load(q.disk, q.path(seg.number))"},
+				{"ingest/spool/read.go", "if err != nil || len(b.payloads) > 0 {\n\t\t\treturn b, err",
+					"if len(b.payloads) > 0 {\n\t\t\treturn b, err"},
+				{"ingest/spool/read.go", "data, err := load(q.disk, q.path(seg.number))\n\tif err != nil {\n\t\treturn err\n\t}",
+					"data, _ := load(q.disk, q.path(seg.number))"},
 			},
 			Package: "ingest/spool", Test: "TestAReadErrorIsNoDamage",
 		},
@@ -97,8 +101,9 @@ func caughtByTests() []Mutant {
 			Package: "ingest/consumer", Test: "TestTheTopicOfALogThatLostItsEndIsRecreated",
 		},
 		{
-			Name:  "a record of a newer release becomes a dead letter",
-			Edits: []Edit{{"pkg/event/event.go", "this build knows up to %d\", ErrNewer, e.Type", "this build knows up to %d\", ErrInvalid, e.Type"}},
+			Name: "a record of a newer release becomes a dead letter",
+			Edits: []Edit{{"pkg/event/event.go", "this build knows up to %d\", ErrNewer, e.Type",
+				"this build knows up to %d\", ErrInvalid, e.Type"}},
 			Short: true, Package: "pkg/event", Test: "TestRefusedRecords",
 		},
 	}

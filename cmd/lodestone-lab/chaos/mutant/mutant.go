@@ -69,7 +69,8 @@ func (m Mutant) Sources(ctx context.Context) (overlay.Sources, error) {
 			}
 		}
 		if n := bytes.Count(source, []byte(e.Old)); n != 1 {
-			return nil, fmt.Errorf("mutant %q: the text to be replaced occurs %d times in %s, not once: %s", m.Name, n, e.File, e.Old)
+			return nil, fmt.Errorf("mutant %q: the text to be replaced occurs %d times in %s, not once: %s", m.Name, n, e.File,
+				e.Old)
 		}
 		sources[e.File] = bytes.Replace(source, []byte(e.Old), []byte(e.New), 1)
 	}

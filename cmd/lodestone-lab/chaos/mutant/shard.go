@@ -10,13 +10,15 @@ func ofShards() []Mutant {
 			Package: tests, Test: "TestARepeatFromASpoolIsFoundOnTheShardOfAnEarlierTopic",
 		},
 		{
-			Name:    "spooled events are not looked for on the shards of an earlier topic",
-			Edits:   []Edit{{"ingest/stream/placement.go", "o.TopicID != topicID && shard != own", "false && o.TopicID != topicID && shard != own"}},
+			Name: "spooled events are not looked for on the shards of an earlier topic",
+			Edits: []Edit{{"ingest/stream/placement.go", "o.TopicID != topicID && shard != own",
+				"false && o.TopicID != topicID && shard != own"}},
 			Package: tests, Test: "TestARepeatFromASpoolIsFoundOnTheShardOfAnEarlierTopic",
 		},
 		{
-			Name:    "an unused partition stores its records",
-			Edits:   []Edit{{"ingest/consumer/partition.go", "p.hash.Of(r.Key, p.partitions), true", "p.hash.Of(r.Key, p.partitions), false"}},
+			Name: "an unused partition stores its records",
+			Edits: []Edit{{"ingest/consumer/partition.go", "p.hash.Of(r.Key, p.partitions), true",
+				"p.hash.Of(r.Key, p.partitions), false"}},
 			Package: tests, Test: "TestRecordsOfUnusedPartitionsAreStoredWithTheirKey",
 		},
 		{

@@ -32,7 +32,8 @@ func main() {
 
 func run(listen, issuer, redirect string) error {
 	storage.RegisterClients(storage.WebClient("lodestone", "secret", redirect))
-	handler := exampleop.SetupServer(issuer, storage.NewStorage(&everyone{users: map[string]*storage.User{}}), slog.New(slog.DiscardHandler), false)
+	handler := exampleop.SetupServer(issuer, storage.NewStorage(&everyone{users: map[string]*storage.User{}}),
+		slog.New(slog.DiscardHandler), false)
 	server := &http.Server{Addr: listen, Handler: handler, ReadHeaderTimeout: time.Minute}
 	return server.ListenAndServe()
 }
