@@ -17,8 +17,8 @@ import (
 
 // assign takes over each partition that was assigned, and returns where fetching begins: before the
 // committed offset, so that the window of repeats can be filled from the log. Partitions that are
-// not to be stored are left out and stand still. What takes them over and stores them ends with the
-// context of batching.
+// not to be stored are left out and stand still. Nothing is stored here: takeOver starts the
+// batchers in the background. They outlive ctx, which is that of the call, and end with batching.
 func (c *Consumer) assign(ctx, batching context.Context, cl *kgo.Client, assigned map[string]map[int32]kgo.Offset) (
 	map[string]map[int32]kgo.Offset, error,
 ) {
@@ -28,7 +28,7 @@ func (c *Consumer) assign(ctx, batching context.Context, cl *kgo.Client, assigne
 		for number := range partitions {
 			numbers = append(numbers, number)
 		}
-		positions, out, err := readPositions(ctx, cl, c.cfg.Group, topic, numbers, c.ledger)
+		positions, halted, err := readPositions(ctx, cl, c.cfg.Group, topic, numbers, c.ledger)
 		if err != nil {
 			c.log.Warn("cannot take over partitions, will try again", "topic", topic, "error", err)
 			return nil, fmt.Errorf("take over partitions of %s: %w", topic, err)
@@ -45,7 +45,7 @@ func (c *Consumer) assign(ctx, batching context.Context, cl *kgo.Client, assigne
 			}
 			break // all have the same topic id
 		}
-		for number, why := range out {
+		for number, why := range halted {
 			c.halt(assignment{topic, number}, nil, why)
 		}
 		from[topic] = make(map[int32]kgo.Offset, len(positions))
@@ -80,12 +80,12 @@ func (c *Consumer) claim(ctx context.Context, topicID uuid.UUID, topic string) (
 	return recorded.Successor, nil
 }
 
-// newPartition returns a partition that was assigned. One that is there already is from an
-// assignment that was interrupted before it was complete, and gives way.
+// newPartition returns a partition that was assigned, which no batcher reads yet. One that is there
+// already is from an assignment that was interrupted before it was complete, and gives way.
 func (c *Consumer) newPartition(cl *kgo.Client, a assignment, at position) *partition {
-	c.giveBack(map[string][]int32{a.topic: {a.partition}}, false)
-	s := c.streams[a.topic]
 	named := map[string][]int32{a.topic: {a.partition}}
+	c.giveBack(named, false)
+	s := c.streams[a.topic]
 	// The client keeps a partition paused from one assignment to the next.
 	resume := func() { cl.ResumeFetchPartitions(named) }
 	resume()
@@ -100,7 +100,7 @@ func (c *Consumer) newPartition(cl *kgo.Client, a assignment, at position) *part
 	}
 	p.fillState = fillState{
 		window: stream.NewWindow(stream.RepeatWindow), decoder: s.Decoder(), hash: kafka.NewHash(),
-		started: at.next, certain: at.certain, read: at.fetch, covered: at.next,
+		started: at.next, fullWindowFrom: at.fullWindowFrom, read: at.fetch, covered: at.next,
 		partitions: at.partitions, successor: at.successor,
 	}
 	p.storeState = storeState{next: at.next, epoch: at.epoch}
@@ -112,20 +112,23 @@ func (c *Consumer) newPartition(cl *kgo.Client, a assignment, at position) *part
 	c.mu.Lock()
 	c.partitions[a] = p
 	delete(c.halted, a)
-	c.count()
+	c.fitMemory()
 	c.mu.Unlock()
-	p.log.Info("took over partition", "next_offset", at.next, "announced", !at.before.IsZero(), "reading_offset", at.fetch)
+	p.log.Info("took over partition", "next_offset", at.next, "announced", !at.insertsUntil.IsZero(),
+		"reading_offset", at.fetch)
 	return p
 }
 
-// count makes what depends on the number of partitions follow it. The caller holds the lock.
-func (c *Consumer) count() {
+// fitMemory makes the process's limit of memory follow the number of partitions. The caller holds
+// the lock.
+func (c *Consumer) fitMemory() {
 	n := len(c.partitions)
 	followMemory(c.cfg, int(c.owned.Swap(int32(n))), n)
 }
 
-// giveBack ends the work on partitions. With grace, what is announced of them is stored first, for
-// as long as that may take. What is under way then is found out by the next owner.
+// giveBack ends the work on partitions. With grace, what is announced of them is stored first,
+// within the release timeout: Kafka waits for that if they are revoked, not if they are lost. What
+// is under way after that, the next owner finds out.
 func (c *Consumer) giveBack(partitions map[string][]int32, grace bool) {
 	var leaving []*partition
 	c.mu.Lock()
@@ -140,25 +143,25 @@ func (c *Consumer) giveBack(partitions map[string][]int32, grace bool) {
 			}
 		}
 	}
-	c.count()
+	c.fitMemory()
 	c.mu.Unlock()
-	of := map[*batcher][]*partition{}
+	settling := map[*batcher][]*partition{}
 	for _, p := range leaving {
 		p.stopping.Store(true)
 		if b := p.batcher.Load(); b != nil && grace {
-			of[b] = append(of[b], p)
+			settling[b] = append(settling[b], p)
 		} else {
-			p.given.Store(true)
+			p.givenBack.Store(true)
 		}
 		p.queue.close()
 	}
 	limit := time.NewTimer(c.cfg.ReleaseTimeout)
 	defer limit.Stop()
-	for b, some := range of {
-		b.settleWithin(limit.C, some)
+	for b, partitions := range settling {
+		b.settleWithin(limit.C, partitions)
 	}
 	for _, p := range leaving {
-		p.given.Store(true)
+		p.givenBack.Store(true)
 		if b := p.batcher.Load(); b != nil {
 			b.leave(p)
 		}
@@ -176,11 +179,11 @@ func (c *Consumer) giveBackAll() {
 	c.giveBack(all, false)
 }
 
-// halt makes a partition stand still, loudly, unless the one that asks for it was given back
-// meanwhile. nil: none asks.
-func (c *Consumer) halt(a assignment, by *partition, why error) {
+// halt makes a partition stand still, loudly. p is the assignment of it that asks for that, and is
+// ignored if it was given back meanwhile; nil: it was not taken over at all.
+func (c *Consumer) halt(a assignment, p *partition, why error) {
 	c.mu.Lock()
-	if by != nil && c.partitions[a] != by {
+	if p != nil && c.partitions[a] != p {
 		c.mu.Unlock()
 		return
 	}

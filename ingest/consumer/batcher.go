@@ -221,7 +221,7 @@ func (b *batcher) commitDone(ctx context.Context) {
 func (b *batcher) settle(ctx context.Context, partitions []*partition) {
 	b.commitDone(ctx)
 	for _, p := range partitions {
-		p.given.Store(true)
+		p.givenBack.Store(true)
 		b.forget(p)
 		close(p.settled)
 	}
@@ -260,11 +260,11 @@ func (b *batcher) forget(p *partition) {
 func (b *batcher) store(ctx context.Context, batch *batch) {
 	defer batch.release(b.buffer)
 	for p := range b.aside {
-		if p.given.Load() {
+		if p.givenBack.Load() {
 			b.forget(p)
 		}
 	}
-	batch.remove(func(s *span) bool { return s.of.stopping.Load() || s.of.given.Load() })
+	batch.remove(func(s *span) bool { return s.of.stopping.Load() || s.of.givenBack.Load() })
 	for _, s := range slices.Clone(batch.spans) {
 		if _, behind := b.aside[s.of]; behind {
 			s.of.aside = append(s.of.aside, batch.split(s))
@@ -284,7 +284,7 @@ func (b *batcher) store(ctx context.Context, batch *batch) {
 // retryAside tries again what ClickHouse refused.
 func (b *batcher) retryAside(ctx context.Context) {
 	for p := range b.aside {
-		for len(p.aside) > 0 && !p.given.Load() {
+		for len(p.aside) > 0 && !p.givenBack.Load() {
 			first := p.aside[0]
 			if !b.tryAside(ctx, first) {
 				break
@@ -292,7 +292,7 @@ func (b *batcher) retryAside(ctx context.Context) {
 			first.release(b.buffer)
 			p.aside = p.aside[1:]
 		}
-		if len(p.aside) == 0 || p.given.Load() {
+		if len(p.aside) == 0 || p.givenBack.Load() {
 			b.forget(p)
 			p.blocked.Store(false)
 			p.refused.Store(nil)

@@ -49,7 +49,7 @@ func complete(req *kmsg.OffsetCommitRequest, of map[assignment]commit) error {
 	for i := range req.Topics {
 		t := &req.Topics[i]
 		t.Partitions = slices.DeleteFunc(t.Partitions, func(p kmsg.OffsetCommitRequestTopicPartition) bool {
-			return of[assignment{t.Topic, p.Partition}].of.given.Load()
+			return of[assignment{t.Topic, p.Partition}].of.givenBack.Load()
 		})
 		for j := range t.Partitions {
 			p := &t.Partitions[j]

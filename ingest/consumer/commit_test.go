@@ -96,7 +96,7 @@ func TestTheCommitOfAPartitionThatWasGivenBackIsLeftOut(t *testing.T) {
 	require.NoError(t, complete(req, of))
 	require.Len(t, req.Topics[0].Partitions, 3)
 	require.Equal(t, of[assignment{event.Topic, 1}].announced.String(), *req.Topics[0].Partitions[1].Metadata)
-	of[assignment{event.Topic, 1}].of.given.Store(true)
+	of[assignment{event.Topic, 1}].of.givenBack.Store(true)
 	req = request(0, 1, 2)
 	require.NoError(t, complete(req, of))
 	require.Len(t, req.Topics[0].Partitions, 2)

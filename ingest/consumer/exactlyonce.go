@@ -75,7 +75,7 @@ type doubt struct {
 func (b *batcher) insert(ctx context.Context, batch *batch, d doubt) {
 	tries := newBackoff()
 	for {
-		batch.remove(func(s *span) bool { return s.of.given.Load() })
+		batch.remove(func(s *span) bool { return s.of.givenBack.Load() })
 		if len(batch.spans) == 0 {
 			return
 		}
@@ -189,7 +189,7 @@ func (b *batcher) commit(ctx context.Context, batch *batch, before time.Time) er
 		}
 	}
 	for p := range b.dirty {
-		if _, ok := announced[p]; !ok && !p.given.Load() {
+		if _, ok := announced[p]; !ok && !p.givenBack.Load() {
 			add(p, stream.NoIntent)
 		}
 	}

@@ -110,7 +110,7 @@ func (c *modelMember) commit(_ context.Context, commits []commit) error {
 	}
 	var err error
 	for _, o := range commits {
-		if o.of.given.Load() || c.m.owner[o.of.partition] != c {
+		if o.of.givenBack.Load() || c.m.owner[o.of.partition] != c {
 			err = errors.New("not of this generation")
 			continue
 		}
@@ -347,7 +347,7 @@ func (c *modelMember) kill() {
 	c.goOn()
 	c.m.mu.Unlock()
 	for _, p := range c.before {
-		p.given.Store(true)
+		p.givenBack.Store(true)
 	}
 	c.cancel()
 	c.done.Wait()
@@ -381,7 +381,7 @@ func (c *modelMember) assign(number int32) {
 	p.storeState = storeState{next: committed.next}
 	at := position{topicID: m.topicID, next: committed.next}
 	if a, known := stream.ParseCommit(committed.metadata); known && a.Last != stream.NoIntent {
-		at.before = a.Before
+		at.insertsUntil = a.Before
 	}
 	for _, old := range c.before {
 		if old.partition == number {
@@ -406,7 +406,7 @@ func (c *modelMember) assign(number int32) {
 // lose has the consumer know that a partition is another's.
 func (c *modelMember) lose(p *partition) {
 	p.stopping.Store(true)
-	p.given.Store(true)
+	p.givenBack.Store(true)
 	c.batcher.leave(p)
 }
 
@@ -418,7 +418,7 @@ func (c *modelMember) giveBack(number int32, inOrder bool) {
 	if inOrder {
 		c.batcher.settleWithin(time.After(modelConfig.ReleaseTimeout), []*partition{p})
 	}
-	p.given.Store(true)
+	p.givenBack.Store(true)
 	p.queue.close()
 	c.batcher.leave(p)
 }

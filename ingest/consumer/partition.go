@@ -24,13 +24,13 @@ type partition struct {
 	queue   *queue
 	halt    func(why error) // makes the partition stand still
 
-	given    atomic.Bool   // back, or lost: nothing more is announced for it
-	stopping atomic.Bool   // to be given back: what is announced is still stored
-	progress atomic.Int64  // next, for others to read
-	end      atomic.Int64  // of the log, as of the last answer that had records
-	blocked  atomic.Bool   // ClickHouse refuses its rows, or does not answer
-	settled  chan struct{} // closed once it is given back in order
-	batcher  atomic.Pointer[batcher]
+	givenBack atomic.Bool   // or lost: nothing more is announced for it
+	stopping  atomic.Bool   // to be given back: what is announced is still stored
+	progress  atomic.Int64  // next, for others to read
+	end       atomic.Int64  // of the log, as of the last answer that had records
+	blocked   atomic.Bool   // ClickHouse refuses its rows, or does not answer
+	settled   chan struct{} // closed once it is given back in order
+	batcher   atomic.Pointer[batcher]
 	// refused is when the first of its rows was read that ClickHouse refuses. No more are read. nil:
 	// none is refused.
 	refused atomic.Pointer[time.Time]
@@ -41,18 +41,18 @@ type partition struct {
 
 // fillState is the state of a partition that belongs to the filling of batches.
 type fillState struct {
-	window  *stream.Window
-	decoder stream.Decoder
-	hash    kafka.Hash // of keys
-	pending []*kgo.Record
-	ahead   int   // of the pending ones, how many the window expects
-	started int64 // first offset to be stored: records before it fill the window only
-	certain int64 // before it the log no longer holds the full window before a record
-	read    int64 // offset of the record to be seen next
-	covered int64 // offset after those that batches have
-	span    *span // in the batch that is being filled
-	within  *batch
-	broken  bool // nothing more is read: the next record is of a newer release, or not the stored one
+	window         *stream.Window
+	decoder        stream.Decoder
+	hash           kafka.Hash // of keys
+	pending        []*kgo.Record
+	ahead          int   // of the pending ones, how many the window expects
+	started        int64 // first offset to be stored: records before it fill the window only
+	fullWindowFrom int64 // see position
+	read           int64 // offset of the record to be seen next
+	covered        int64 // offset after those that batches have
+	span           *span // in the batch that is being filled
+	within         *batch
+	broken         bool // nothing more is read: the next record is of a newer release, or not the stored one
 
 	partitions int // that keys are distributed over
 	// successor says that an earlier topic had the name of this one. Its last records are before the
@@ -177,7 +177,7 @@ func (p *partition) add(b *batch, r *kgo.Record) bool {
 	default:
 		at := p.place
 		at.Offset = r.Offset
-		expired := r.Offset < p.certain
+		expired := r.Offset < p.fullWindowFrom
 		if d.Spooled = d.Spooled || p.successor && !expired && r.Offset < p.window.Size; d.Spooled || expired {
 			s.spooled = append(s.spooled, spooledRow{d, r.Offset, asked || expired && !d.Spooled})
 		}

@@ -67,7 +67,7 @@ func (r retrier) wait(ctx context.Context, partitions []*partition, tries *backo
 
 // held returns those of the partitions that are not given back.
 func held(partitions []*partition) []*partition {
-	return slices.DeleteFunc(slices.Clone(partitions), func(p *partition) bool { return p.given.Load() })
+	return slices.DeleteFunc(slices.Clone(partitions), func(p *partition) bool { return p.givenBack.Load() })
 }
 
 func newBackoff() *backoff.ExponentialBackOff {

@@ -32,7 +32,7 @@ func TestWhatFailsBlocksAPartition(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				p, given := &partition{}, &partition{}
-				given.given.Store(true)
+				given.givenBack.Store(true)
 				failed := false
 				require.True(t, retrier{quiet, c.several}.retry(t.Context(), []*partition{p, given}, "try", func() error {
 					if failed {
@@ -52,7 +52,7 @@ func TestWhatFailsBlocksAPartition(t *testing.T) {
 func TestNothingIsTriedForPartitionsThatAreGivenBack(t *testing.T) {
 	t.Parallel()
 	p := &partition{}
-	p.given.Store(true)
+	p.givenBack.Store(true)
 	require.False(t, retrier{log: quiet}.retry(t.Context(), []*partition{p}, "try", func() error {
 		t.Error("it is tried")
 		return nil

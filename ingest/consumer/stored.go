@@ -213,7 +213,7 @@ func (b *batcher) dropFound(ctx context.Context, batch *batch, found func(*span)
 		offset, differs := differing[s]
 		if differs {
 			s.of.halt(&differsError{offset, s.of.end.Load()})
-			s.of.given.Store(true)
+			s.of.givenBack.Store(true)
 		}
 		return differs
 	})

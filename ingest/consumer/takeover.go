@@ -24,7 +24,9 @@ type takeover struct {
 	ends func(context.Context) (map[int32]kafka.Range, error)
 }
 
-// takeOver takes over the partitions of a topic that were assigned together. It returns at once.
+// takeOver takes over the partitions of a topic that were assigned together. It returns at once. In
+// the background it starts the batchers that are missing (batcherOf), and a partition joins its
+// batcher only once it is known how far earlier owners got.
 func (c *Consumer) takeOver(ctx context.Context, cl *kgo.Client, taken map[*partition]position) {
 	c.taking.Go(func() {
 		byShard := map[*batcher]map[*partition]position{}
@@ -61,7 +63,7 @@ func (c *Consumer) takeOver(ctx context.Context, cl *kgo.Client, taken map[*part
 func (t *takeover) run(ctx context.Context) {
 	var settled, announced []*partition
 	for p, at := range t.partitions {
-		if at.before.IsZero() {
+		if at.insertsUntil.IsZero() {
 			settled = append(settled, p)
 		} else {
 			announced = append(announced, p)
@@ -80,8 +82,8 @@ func (t *takeover) some(ctx context.Context, some []*partition) {
 	var until time.Time
 	for _, p := range some {
 		numbers = append(numbers, p.partition)
-		if before := t.partitions[p].before; before.After(until) {
-			until = before
+		if u := t.partitions[p].insertsUntil; u.After(until) {
+			until = u
 		}
 	}
 	if !t.batcher.retry(ctx, some, "find out what is stored", func() error {
@@ -91,14 +93,14 @@ func (t *takeover) some(ctx context.Context, some []*partition) {
 	}
 	for _, p := range some {
 		if at := t.partitions[p]; at.expired && !t.recordExpired(ctx, p, at.committed) {
-			p.given.Store(true)
+			p.givenBack.Store(true)
 		}
 	}
 	if !t.batcher.retry(ctx, some, "find out what is stored", func() error { return t.look(ctx, some) }) {
 		return
 	}
 	for _, p := range some {
-		if !p.given.Load() {
+		if !p.givenBack.Load() {
 			p.blocked.Store(false)
 			t.batcher.join(p)
 		}
@@ -134,7 +136,7 @@ func (t *takeover) look(ctx context.Context, some []*partition) error {
 			p.lastStored = stored
 			if end := ranges[p.partition].To; stored >= end {
 				p.halt(&differsError{stored, end})
-				p.given.Store(true)
+				p.givenBack.Store(true)
 			}
 		}
 	}
