@@ -74,8 +74,8 @@ func (r *Reporter) Answer(ctx context.Context, account uuid.UUID, questions []Qu
 	if err == nil || isTooLarge(err) {
 		again := false
 		for i := range collected {
-			again = again || plans[i].hopeful && (err != nil || collected[i].crowded())
-			plans[i].hopeful = plans[i].hopeful && err == nil && !collected[i].crowded()
+			again = again || plans[i].unranked && (err != nil || collected[i].crowded())
+			plans[i].unranked = plans[i].unranked && err == nil && !collected[i].crowded()
 		}
 		if again { // all of them, of one state
 			collected, err = r.collect(ctx, account, plans, paths)

@@ -7,30 +7,32 @@ import (
 	"strings"
 )
 
-// led marks the rows whose values lead, and takes the values from the others.
-func (w *writer) led(rows string) string {
+// markLeading adds to rows the column led, 1 if the values of the dimensions (d0, d1) have a row
+// of their own in the answer, and the columns e0 and e1: these values, or zeros if they do not
+// lead. So all that do not lead are one group, the row "other".
+func (w *writer) markLeading(rows string) string {
 	if len(w.dimensions) == 0 {
 		return rows
 	}
 	var values []string
-	var taken strings.Builder
+	var shown strings.Builder
 	for i, d := range w.dimensions {
 		name := "d" + strconv.Itoa(i)
 		values = append(values, name)
-		fmt.Fprintf(&taken, ", if(led, %s, %s) AS e%d", name, d.zero(), i)
+		fmt.Fprintf(&shown, ", if(led, %s, %s) AS e%d", name, d.zero(), i)
 	}
-	is := "1"
-	if !w.hopeful && !w.allLead() {
+	leads := "1"
+	if !w.unranked && !w.allLead() {
 		overall := *w
 		overall.overall = true
-		is = "(" + strings.Join(values, ", ") + ") IN (" + overall.leading(values) + ")"
+		leads = "(" + strings.Join(values, ", ") + ") IN (" + overall.ranking(values) + ")"
 	}
-	return fmt.Sprintf("SELECT *, toUInt8(%s) AS led%s FROM (%s)", is, taken.String(), rows)
+	return fmt.Sprintf("SELECT *, toUInt8(%s) AS led%s FROM (%s)", leads, shown.String(), rows)
 }
 
-// leading finds the top values by the metric of the order, among those with a count in the
-// requested period.
-func (w *writer) leading(values []string) string {
+// ranking selects the values that lead: the first ones by the metric of the order, among those with
+// a count in the requested period.
+func (w *writer) ranking(values []string) string {
 	all := w.parts()
 	number := func(name string) string {
 		i := slices.IndexFunc(all, func(p part) bool { return p.name == name })
@@ -65,8 +67,8 @@ func (w *writer) leading(values []string) string {
 		keys, keys, value, sums, keys, direction, strings.Join(ties, ", "), w.param("limit", "UInt32", strconv.Itoa(w.Limit)))
 }
 
-// deciding returns the parts, those that do not decide the order as cheaper ones that are 0 as well
-// if nothing was counted.
+// deciding returns the parts that ranking needs. Those that do not decide the order only have to
+// tell values without any count, for which all parts are 0, and cheaper ones do so as well.
 func (w *writer) deciding() []part {
 	list := w.parts()
 	for i, p := range list {
@@ -125,10 +127,10 @@ func (p *plan) skipRanking() bool {
 	return len(p.dimensions) == 1 && few[p.dimensions[0].name] && len(p.nested()) == 0
 }
 
-// limitClause caps the rows of a statement without ranking at one more than the limit, so that the
-// collector detects an overflow.
+// limitClause caps the rows of a statement without ranking at one more than the limit. From the one
+// too many, the collector sees that values are missing (crowded), and Answer asks with ranking.
 func (w *writer) limitClause() string {
-	if !w.hopeful {
+	if !w.unranked {
 		return ""
 	}
 	return fmt.Sprintf(" LIMIT %d BY set, period, slot", w.Limit+1)

@@ -87,7 +87,7 @@ type part struct {
 	source  source
 	sql     string // over columns
 	columns []string
-	nested  bool // by SQL of its own (attentiveSQL)
+	nested  bool // by SQL of its own (writer.attentive)
 }
 
 const (

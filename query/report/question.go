@@ -68,8 +68,8 @@ type plan struct {
 	offsets    []offset    // of the zone, in both spans
 	order      metric
 	descending bool
-	counted    []part // the parts of the metrics
-	hopeful    bool   // asked as if the limit had place for all values
+	counted    []part // the parts of the metrics, from visits where these answer them
+	unranked   bool   // asked without ranking, as if the limit had place for all values
 }
 
 // compile checks a question. The path, such as "queries[0].", comes before the names of the fields
@@ -88,8 +88,8 @@ func compile(q Question, path string, now time.Time) (plan, []problem.Field) {
 		p.Limit = defaultLimit
 	}
 	if len(wrong) == 0 {
-		p.counted = p.visited(p.needed())
-		p.hopeful = p.skipRanking()
+		p.counted = p.fromVisits(p.needed())
+		p.unranked = p.skipRanking()
 	}
 	return p, wrong
 }

@@ -46,7 +46,7 @@ type writer struct {
 	plan
 	params map[string]string
 	prefix string // of the names of the parameters
-	// overall leaves out intervals, and the time before.
+	// overall leaves out intervals, and the time before: values are ranked once for all of them.
 	overall bool
 }
 
@@ -72,9 +72,11 @@ func (p *plan) needed() []part {
 // parts returns the parts of the metrics, as they are counted.
 func (p *plan) parts() []part { return slices.Clone(p.counted) }
 
-// selects returns the statements that answer the plan, which are united.
+// selects returns the statements that answer the plan, which are united. From the inside out: rows,
+// the mark of those whose values lead, the counts by group, the columns of an answer.
 func (w *writer) selects(number int) (list []string) {
-	list = append(list, w.outer(number, w.counted(w.led(w.rows(w.parts())), w.groups(), w.expressions(w.parts()))))
+	counted := w.groupingSets(w.markLeading(w.rows(w.parts())), w.groups(), w.expressions(w.parts()))
+	list = append(list, w.answerRows(number, counted))
 	nested := w.nested()
 	if len(nested) == 0 {
 		return list
@@ -82,7 +84,7 @@ func (w *writer) selects(number int) (list []string) {
 	for _, group := range w.groups() {
 		selected := strconv.Itoa(group.set) + " AS answer_set, toFloat64(0) AS bots, " +
 			strings.Join(w.withZeros(group.keys), ", ")
-		list = append(list, w.outer(number, w.attentive(w.led(w.rows(nested)), group.keys, selected)))
+		list = append(list, w.answerRows(number, w.attentive(w.markLeading(w.rows(nested)), group.keys, selected)))
 	}
 	return list
 }
@@ -136,8 +138,8 @@ func (w *writer) expressions(list []part) (expressions []string) {
 	return expressions
 }
 
-// counted counts rows by several groups in one pass.
-func (w *writer) counted(rows string, groups []group, expressions []string) string {
+// groupingSets counts rows by several groups in one pass.
+func (w *writer) groupingSets(rows string, groups []group, expressions []string) string {
 	sets := make([]string, len(groups))
 	for i, g := range groups {
 		sets[i] = "(" + strings.Join(g.keys, ", ") + ")"
@@ -212,8 +214,8 @@ func (w *writer) counts(s source) string {
 	return "source = " + strconv.Itoa(int(s)) + " AND NOT bot_row"
 }
 
-// outer gives the rows of every question the same columns.
-func (w *writer) outer(number int, sql string) string {
+// answerRows gives the rows of every question the same columns, so that they can be united.
+func (w *writer) answerRows(number int, sql string) string {
 	values := "CAST([], 'Array(String)')"
 	if len(w.dimensions) > 0 {
 		texts := make([]string, len(w.dimensions))
@@ -244,16 +246,16 @@ func (w *writer) rows(of []part) string {
 	selects := make([]string, len(sources))
 	for i, s := range sources {
 		if s == visits {
-			selects[i] = w.visits(needed)
+			selects[i] = w.visitRows(needed)
 		} else {
-			selects[i] = w.source(s, needed, of)
+			selects[i] = w.tableRows(s, needed, of)
 		}
 	}
 	return strings.Join(selects, "\nUNION ALL\n")
 }
 
-// source returns the rows of one source.
-func (w *writer) source(s source, needed []string, of []part) string {
+// tableRows returns the rows of one source that is a table.
+func (w *writer) tableRows(s source, needed []string, of []part) string {
 	var fields strings.Builder
 	links, versions := false, false
 	ms := "toUnixTimestamp64Milli(" + from[s].time + ")"
@@ -281,8 +283,8 @@ func (w *writer) source(s source, needed []string, of []part) string {
 		bots = "r.bot != ''"
 	}
 	where := []string{"r.account_id = {account:UUID}", w.within(from[s].time)}
-	if s == events && besideVisits(of) && !w.IncludeBots {
-		where = append(where, "r.bot = ''") // visits count those
+	if s == events && anyFromVisits(of) && !w.IncludeBots {
+		where = append(where, "r.bot = ''") // the rows of visits, beside these, have the bots
 	}
 	for _, filter := range w.conditions(s, ms) {
 		where = append(where, filter.sql)

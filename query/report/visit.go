@@ -119,8 +119,8 @@ func (p *plan) canVisit() bool {
 	return !slices.ContainsFunc(p.dimensions, func(d *dimension) bool { return !can(d) })
 }
 
-// visited takes the parts that visits answer from them.
-func (p *plan) visited(list []part) []part {
+// fromVisits changes the parts of the list that visits answer to be counted from them.
+func (p *plan) fromVisits(list []part) []part {
 	if !p.canVisit() {
 		return list
 	}
@@ -136,9 +136,9 @@ func (p *plan) visited(list []part) []part {
 	return list
 }
 
-// visits returns the rows of visits: grouped by what is needed of the projection, and joined with
-// access links when there are few rows left.
-func (w *writer) visits(needed []string) string {
+// visitRows returns the rows of visits: grouped by what is needed of the projection, and joined
+// with access links when there are few rows left.
+func (w *writer) visitRows(needed []string) string {
 	q := &visitQuery{}
 	q.add("(r.bot != '')", "bot_row", false)
 	q.add(w.slot(visitMS), "slot", false)
@@ -258,13 +258,17 @@ const maxPieces = 5
 // moment is a time as a parameter, which is named after it.
 func (w *writer) moment(at time.Time) string { return w.param("at"+milli(at), "Int64", milli(at)) }
 
-// visitQuery collects what visits are grouped by, and what is read of the groups.
+// visitQuery collects the parts of a query in two levels: the inner one groups the projection, the
+// outer one joins the groups with access links and computes the columns.
 type visitQuery struct {
-	keys, inner, outer []string
-	links              bool
+	keys  []string // names that the inner query groups by
+	inner []string // fields of the inner query, one for each key
+	outer []string // fields of the outer query
+	links bool     // the outer query joins access links
 }
 
-// add adds a field, which is computed from the access link if it is joined.
+// add adds a field of the outer query. One that is joined needs the access link, and is computed
+// beside the join; another one is a constant, or a key of the groups.
 func (q *visitQuery) add(sql, name string, joined bool) {
 	if joined {
 		q.outer = append(q.outer, q.joined(sql)+" AS "+name)
@@ -280,7 +284,8 @@ func (q *visitQuery) add(sql, name string, joined bool) {
 	q.outer = append(q.outer, "r."+name+" AS "+name)
 }
 
-// joined adds what an expression beside access links needs of the groups, and returns it.
+// joined makes the columns of events in an expression beside the join keys of the groups, and
+// returns the expression.
 func (q *visitQuery) joined(sql string) string {
 	q.links = true
 	for _, column := range append(eventColumn.FindAllStringSubmatch(sql, -1), []string{"", "access_link_id"}) {
@@ -295,7 +300,7 @@ func (q *visitQuery) key(sql, name string) {
 	}
 }
 
-// besideVisits reports whether visits answer some of the parts, and count bots then.
-func besideVisits(of []part) bool {
+// anyFromVisits reports whether visits answer some of the parts. Then they alone count the bots.
+func anyFromVisits(of []part) bool {
 	return slices.ContainsFunc(of, func(p part) bool { return p.source == visits })
 }
