@@ -38,36 +38,38 @@ type Listener struct {
 	ready   chan struct{} // something is new
 
 	// Under live.mu.
-	known       bool              // the poll set where it begins
-	from, until time.Time         // something is new in between; zero: nothing
-	events      []eventlist.Event // all of that, if whole; else it reads for itself
-	whole       bool
+	known             bool              // the poll set where it begins
+	newFrom, newUntil time.Time         // the poll saw something new in between; zero: nothing
+	events            []eventlist.Event // all of that, if whole; else it reads for itself
+	whole             bool
 
-	begun  bool
-	sent   time.Time           // everything stored until then was sent
-	at, to time.Time           // in between is what it has to read
-	end    time.Time           // of the slice that it reads; of a page behind the first one
-	behind *eventlist.Position // the event before that page; nil: it is the first one
-	slice  time.Duration
+	// Of the goroutine that calls its methods. What is new is read in slices of time, and a slice in
+	// pages. readFrom is before sent where events are sent again.
+	begun            bool
+	sent             time.Time           // everything stored until then was sent
+	readFrom, readTo time.Time           // in between is what it has to read
+	sliceEnd         time.Time           // of the slice that begins at readFrom
+	lastRead         *eventlist.Position // the last event of the slice's page before; nil: there is none
+	slice            time.Duration       // how long slices are
 }
 
-// begin returns where a listener begins: at its id, or, without one, not after ClickHouse's time
+// start returns where a listener begins: at its id, or, without one, not after ClickHouse's time
 // when it came. Neither is behind the horizon: an insert that runs stores something new.
-func (li *Listener) begin(horizon, clock, answered time.Time) time.Time {
+func (li *Listener) start(horizon, clock, clockAt time.Time) time.Time {
 	if !li.after.IsZero() {
 		return earlier(li.live.ch.As(li.after, horizon), horizon)
 	}
-	came := clock.Add(-answered.Sub(li.asked)).Add(-time.Millisecond).Truncate(time.Millisecond)
+	came := clock.Add(-clockAt.Sub(li.asked)).Add(-time.Millisecond).Truncate(time.Millisecond)
 	return earlier(came.Add(horizon.Sub(horizon.Truncate(time.Millisecond))), horizon) // as a place in the same copy
 }
 
 // notify adds a time in which something is new to those that the listener did not take yet, and the
 // events, if they are whole.
 func (li *Listener) notify(from, until time.Time, events []eventlist.Event, whole bool) {
-	if li.from.IsZero() {
-		li.from, li.whole = from, true
+	if li.newFrom.IsZero() {
+		li.newFrom, li.whole = from, true
 	}
-	li.from, li.until = earlier(li.live.ch.As(li.from, until), from), until
+	li.newFrom, li.newUntil = earlier(li.live.ch.As(li.newFrom, until), from), until
 	li.events = append(li.events, events...)
 	if li.whole = li.whole && whole && len(li.events) <= pageEvents; !li.whole {
 		li.events = nil
@@ -78,7 +80,7 @@ func (li *Listener) notify(from, until time.Time, events []eventlist.Event, whol
 	}
 }
 
-// wait waits for what is new, and returns it as notify has it.
+// wait waits for what is new, sets what is to be read, and returns the events as notify has them.
 func (li *Listener) wait(ctx context.Context) (events []eventlist.Event, whole bool, err error) {
 	select {
 	case <-li.ready:
@@ -87,8 +89,8 @@ func (li *Listener) wait(ctx context.Context) (events []eventlist.Event, whole b
 	}
 	li.live.mu.Lock()
 	defer li.live.mu.Unlock()
-	li.at, li.to, events, whole = li.from, li.until, li.events, li.whole
-	li.from, li.events = time.Time{}, nil
+	li.readFrom, li.readTo, events, whole = li.newFrom, li.newUntil, li.events, li.whole
+	li.newFrom, li.events = time.Time{}, nil
 	return events, whole, nil
 }
 
@@ -100,9 +102,9 @@ func (li *Listener) Begin(ctx context.Context) (time.Time, error) {
 	if _, _, err := li.wait(ctx); err != nil {
 		return time.Time{}, err
 	}
-	li.sent, li.begun = li.at, true
+	li.sent, li.begun = li.readFrom, true
 	if !li.after.IsZero() {
-		li.at = li.at.Add(-scope.ClockSlack)
+		li.readFrom = li.readFrom.Add(-scope.ClockSlack)
 	}
 	return li.sent, nil
 }
@@ -124,18 +126,18 @@ func (li *Listener) Next(ctx context.Context) ([]Message, error) {
 
 // look returns what is new, or a page of it, if there is any.
 func (li *Listener) look(ctx context.Context) ([]Message, error) {
-	if li.at.Before(li.to) {
+	if li.readFrom.Before(li.readTo) {
 		return li.read(ctx)
 	}
 	events, whole, err := li.wait(ctx)
 	if err != nil {
 		return nil, err
 	}
-	li.sent = earlier(li.sent, li.to) // unless the clock was set back, it is
+	li.sent = earlier(li.sent, li.readTo) // it is later only if the clock was set back
 	if !whole {
 		return li.read(ctx)
 	}
-	li.end = li.to
+	li.sliceEnd = li.readTo
 	return li.messages(events, true), nil
 }
 
@@ -143,11 +145,11 @@ func (li *Listener) look(ctx context.Context) ([]Message, error) {
 // after a while.
 func (li *Listener) read(ctx context.Context) ([]Message, error) {
 	ctx = scope.Pin(ctx)
-	if at := li.live.ch.From(ctx, li.at); at != li.at { // another copy of the events is read now
-		li.at, li.to, li.behind = at, li.live.ch.At(ctx, li.to), nil
+	if from := li.live.ch.From(ctx, li.readFrom); from != li.readFrom { // another copy is read now
+		li.readFrom, li.readTo, li.lastRead = from, li.live.ch.At(ctx, li.readTo), nil
 	}
-	if li.behind == nil {
-		li.end = earlier(li.at.Add(li.slice), li.to)
+	if li.lastRead == nil {
+		li.sliceEnd = earlier(li.readFrom.Add(li.slice), li.readTo)
 	}
 	events, err := li.page(ctx)
 	switch {
@@ -160,14 +162,15 @@ func (li *Listener) read(ctx context.Context) ([]Message, error) {
 		return nil, err
 	}
 	if len(events) == pageEvents {
-		li.behind, li.slice = &events[pageEvents-1].Position, max(shortestSlice, li.slice/2)
+		li.lastRead, li.slice = &events[pageEvents-1].Position, max(shortestSlice, li.slice/2)
 		return li.messages(events, false), nil
 	}
-	li.behind, li.slice = nil, min(4*li.slice, longestSlice)
+	li.lastRead, li.slice = nil, min(4*li.slice, longestSlice)
 	return li.messages(events, true), nil
 }
 
-// messages returns the messages of events. If they are all up to li.end, the last one says so.
+// messages returns the messages of events. If they are all up to sliceEnd, reading goes on there,
+// and the id of the last one says so.
 func (li *Listener) messages(events []eventlist.Event, all bool) []Message {
 	messages := make([]Message, len(events))
 	for i := range events {
@@ -176,8 +179,8 @@ func (li *Listener) messages(events []eventlist.Event, all bool) []Message {
 	if !all {
 		return messages
 	}
-	if li.at = li.end; li.at.After(li.sent) {
-		li.sent = li.at
+	if li.readFrom = li.sliceEnd; li.readFrom.After(li.sent) {
+		li.sent = li.readFrom
 	}
 	if len(messages) > 0 {
 		messages[len(messages)-1].ID = li.sent
@@ -193,7 +196,8 @@ func (li *Listener) page(ctx context.Context) ([]eventlist.Event, error) {
 		return nil, context.Cause(ctx)
 	}
 	defer func() { <-li.live.reads }()
-	return li.live.events.Stored(ctx, []uuid.UUID{li.account}, li.filter, li.at, li.end, li.behind, pageEvents)
+	return li.live.events.Stored(ctx, []uuid.UUID{li.account}, li.filter, li.readFrom, li.sliceEnd, li.lastRead,
+		pageEvents)
 }
 
 // Close ends the listener.

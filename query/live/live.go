@@ -70,9 +70,9 @@ type Live struct {
 	listeners map[*Listener]struct{}
 
 	// Of the poll alone.
-	at       time.Time // listeners know what is new up to then; zero: there were none
+	polledTo time.Time // listeners know what is new up to then; zero: there were none
 	clock    time.Time // of ClickHouse, at the last poll
-	answered time.Time // when that was known, by the clock of this process
+	clockAt  time.Time // when that was known, by the clock of this process
 }
 
 // New returns live streams whose poll is not started.
@@ -118,11 +118,13 @@ func (l *Live) Listen(account uuid.UUID, f eventlist.Filter, after time.Time) (*
 	return li, nil
 }
 
-// poll notifies listeners of what is new.
+// poll notifies listeners of what is new between the last horizon and the one of now. Times of
+// ClickHouse are those of one copy of the events (scope.ClickHouse.As), and go back when another
+// copy is read or its clock is set back: listeners are sent events again, and miss none.
 func (l *Live) poll(ctx context.Context) (err error) {
 	defer func() { l.measure(err) }()
 	if !l.awaited() {
-		l.at = time.Time{}
+		l.polledTo = time.Time{}
 		return nil
 	}
 	ctx = scope.Pin(ctx)
@@ -132,14 +134,14 @@ func (l *Live) poll(ctx context.Context) (err error) {
 		return err
 	}
 	horizon = l.ch.At(ctx, horizon)
-	answered, from := time.Now(), l.at
+	clockAt, from := time.Now(), l.polledTo
 	switch {
 	case from.IsZero():
 		from = horizon // listeners that are new have a begin of their own
 	case l.ch.As(from, horizon) != from: // another copy of the events is read
 		from = earlier(l.ch.As(from, horizon), horizon)
-	case clock.Sub(l.clock) < asked.Sub(l.answered)-clockNoise:
-		from = earlier(from, horizon.Add(-scope.ClockSlack)) // it was set back, and what is new has times that were passed
+	case clock.Sub(l.clock) < asked.Sub(l.clockAt)-clockNoise: // the clock was set back
+		from = earlier(from, horizon.Add(-scope.ClockSlack)) // what is new has times that were passed
 	case !horizon.After(from):
 		horizon = from
 	}
@@ -151,14 +153,14 @@ func (l *Live) poll(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	l.at, l.clock, l.answered = horizon, clock, answered
+	l.polledTo, l.clock, l.clockAt = horizon, clock, clockAt
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for li := range l.listeners {
 		switch {
 		case !li.known:
 			li.known = true
-			li.notify(li.begin(horizon, clock, answered), horizon, nil, false)
+			li.notify(li.start(horizon, clock, clockAt), horizon, nil, false)
 		case news[li.account]:
 			of, whole := shared[li.key]
 			li.notify(from, horizon, of[li.account], whole)

@@ -282,8 +282,8 @@ func TestAClockThatIsSetBack(t *testing.T) {
 	require.NoError(t, err)
 
 	const back = 5 * time.Second
-	l.at, l.clock = l.at.Add(back), l.clock.Add(back) // as if it had been ahead
-	li.sent = l.at
+	l.polledTo, l.clock = l.polledTo.Add(back), l.clock.Add(back) // as if it had been ahead
+	li.sent = l.polledTo
 	e := row(t, account, querytest.ID(t), 0, 0)
 	querytest.Store(t, conn, e)
 	require.Eventually(t, func() bool { // an insert of another test may hold the horizon back

@@ -50,10 +50,10 @@ func (l *Live) measure(err error) {
 	if err != nil {
 		l.meters.errors.Inc()
 	}
-	if l.at.IsZero() {
+	if l.polledTo.IsZero() {
 		l.meters.lag.Set(0)
 		return
 	}
-	reached := l.answered.Add(l.at.Sub(l.clock)) // by the clock of this process
+	reached := l.clockAt.Add(l.polledTo.Sub(l.clock)) // by the clock of this process
 	l.meters.lag.Set(max(0, time.Since(reached)).Seconds())
 }
