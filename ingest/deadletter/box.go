@@ -148,7 +148,7 @@ func (b *Box) list(ctx context.Context, f Filter, s scope) ([]Letter, error) {
 func (b *Box) Read(ctx context.Context, o Origin) (Letter, []byte, error) {
 	letter, value, err := b.read(ctx, o, scope{origins: []Origin{o}})
 	if errors.Is(err, ErrUnknown) {
-		return b.read(ctx, o, scope{}) // see List
+		return b.read(ctx, o, scope{}) // the topic may have had fewer partitions
 	}
 	return letter, value, err
 }

@@ -47,42 +47,27 @@ type batch struct {
 }
 
 // Replay writes the letters of the filter that this build can decode to their topics again, and
-// then marks them as replayed. The records are marked as spooled, so the consumer drops those whose
-// event is stored: a replay may be killed and started again, and several may run at once. Events of
-// erased people are blanked.
+// then marks them as replayed. Discarded letters are replayed as well, unless the filter excludes
+// them. The records are marked as spooled, so the consumer drops those whose event is stored: a
+// replay may be killed and started again, and several may run at once. Events of erased people are
+// blanked.
 func (r *Replayer) Replay(ctx context.Context, f Filter) (Result, error) {
 	var result Result
-	letters, err := r.Box.List(ctx, f)
-	if err != nil {
+	waiting, where, err := r.choose(ctx, f)
+	if err != nil || len(waiting) == 0 {
 		return result, err
-	}
-	if err := requireAll(letters, f.Origins); err != nil {
-		return result, err
-	}
-	chosen := make(map[Origin]Letter, len(letters))
-	where := scope{origins: f.Origins}
-	for _, l := range letters { // oldest first
-		if l.State != Replayed {
-			if len(chosen) == 0 {
-				where.since = l.At
-			}
-			chosen[l.Origin] = l
-		}
-	}
-	if len(chosen) == 0 {
-		return result, nil
 	}
 	var erased erasure.Set
 	if err := erased.Load(ctx, r.Pool); err != nil {
 		return result, err
 	}
 	var next batch
-	visit := func(e entry) error {
-		l, ok := chosen[e.letter.Origin]
+	replay := func(e entry) error {
+		l, ok := waiting[e.letter.Origin]
 		if !ok || e.marker {
 			return nil
 		}
-		delete(chosen, l.Origin) // doubles collapse
+		delete(waiting, l.Origin) // doubles collapse
 		s, known := stream.Of(l.Topic)
 		if !known {
 			result.Unknown++
@@ -103,18 +88,43 @@ func (r *Replayer) Replay(ctx context.Context, f Filter) (Result, error) {
 		}
 		return nil
 	}
-	if err := r.Box.each(ctx, where, visit); err != nil {
+	if err := r.Box.each(ctx, where, replay); err != nil {
 		return result, err
 	}
-	if len(chosen) > 0 { // see List
-		if err := r.Box.each(ctx, scope{}, visit); err != nil {
+	// The dead-letter topic may have had fewer partitions when a letter was written, as in List.
+	if len(waiting) > 0 {
+		if err := r.Box.each(ctx, scope{}, replay); err != nil {
 			return result, err
 		}
 	}
 	return result, r.write(ctx, &next, &result)
 }
 
-// write writes and marks the letters of a batch, and empties it.
+// choose returns the letters of the filter that are not replayed yet, and the part of the topic
+// that should have their records: List does not keep these.
+func (r *Replayer) choose(ctx context.Context, f Filter) (map[Origin]Letter, scope, error) {
+	where := scope{origins: f.Origins}
+	letters, err := r.Box.List(ctx, f)
+	if err != nil {
+		return nil, where, err
+	}
+	if err := requireAll(letters, f.Origins); err != nil {
+		return nil, where, err
+	}
+	chosen := make(map[Origin]Letter, len(letters))
+	for _, l := range letters { // oldest first
+		if l.State != Replayed {
+			if len(chosen) == 0 {
+				where.since = l.At
+			}
+			chosen[l.Origin] = l
+		}
+	}
+	return chosen, where, nil
+}
+
+// write writes and marks the letters of a batch, which may have none, and empties it. The order
+// matters: a letter that is marked before its record is written would be lost by a kill in between.
 func (r *Replayer) write(ctx context.Context, b *batch, result *Result) error {
 	if err := r.Writer.Write(ctx, b.records); err != nil {
 		return fmt.Errorf("write the records of dead letters again: %w", err)
