@@ -19,11 +19,11 @@ import (
 type kind struct {
 	topic string
 	table string // ClickHouse: that of the rows
-	link  string // its column
+	link  string // ClickHouse: the column of the table with the id of the link
 
 	// read reads what the rows of spans add to the counters. Postgres is not touched.
-	read func(ctx context.Context, conn driver.Conn, g spans) (addition, error)
-	set  setter
+	read func(ctx context.Context, conn driver.Conn, group spans) (addition, error)
+	set  setter // for a recount; count adds only
 }
 
 // setter sets the counters of links by everything that is stored.
@@ -52,20 +52,21 @@ type link struct{ account, id uuid.UUID }
 // errBusy means that another process counts the partitions, or deletes a month.
 var errBusy = errors.New("another process is counting")
 
-// count counts spans, of at most spanOffsets offsets together. Everything that is written, and the
-// progress, is one transaction: an interrupted count leaves nothing. The partitions are locked for
-// its time, so that no other process does the same work. ClickHouse is read before a row is locked.
+// count counts a group of spans, of at most spanOffsets offsets together. Everything that is
+// written, and the progress, is one transaction: an interrupted count leaves nothing. Advisory
+// locks keep the partitions from other processes until it ends. ClickHouse is read before the row
+// of a counter is locked, except for landing pages that are recounted (landings.store).
 //
 // It leaves out partitions that another process has, or whose progress it has advanced meanwhile.
 // The error is errBusy if that is all of them.
-func (c *Counter) count(ctx context.Context, conn driver.Conn, k kind, g spans) error {
+func (c *Counter) count(ctx context.Context, conn driver.Conn, k kind, group spans) error {
 	links := 0
 	err := c.pool.Transaction(ctx, func(tx pgx.Tx) error {
 		q := store.New(tx)
 		if err := requireTurn(ctx, q, c.store.Number()); err != nil {
 			return err
 		}
-		mine, err := g.lock(ctx, q)
+		mine, err := group.lock(ctx, q)
 		if err != nil || len(mine) == 0 {
 			return cmp.Or(err, errBusy)
 		}

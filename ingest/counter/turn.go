@@ -16,14 +16,15 @@ import (
 // ErrTurn says that another copy of the events counts.
 var ErrTurn = errors.New("another copy of the events counts")
 
-// requireTurn returns ErrTurn unless it is the turn of the copy, until the transaction ends.
-func requireTurn(ctx context.Context, q *store.Queries, number int32) error {
+// requireTurn returns ErrTurn unless it is the turn of the copy, and holds the turn until the
+// transaction ends.
+func requireTurn(ctx context.Context, q *store.Queries, copyNumber int32) error {
 	counts, err := q.HoldCountingCopy(ctx)
 	if err != nil {
 		return fmt.Errorf("read which copy of the events counts: %w", err)
 	}
-	if counts != number {
-		return fmt.Errorf("%w: copy %d, and this is copy %d", ErrTurn, counts, number)
+	if counts != copyNumber {
+		return fmt.Errorf("%w: copy %d, and this is copy %d", ErrTurn, counts, copyNumber)
 	}
 	return nil
 }
