@@ -10,7 +10,8 @@ import (
 	"lodestone/pkg/api"
 )
 
-// promotion is how links and their numbers get around.
+// promotion is how links and their numbers get around: templates of campaign parameters, shared
+// statistics, and forms on other sites.
 type promotion struct {
 	templates *link.Templates
 	shares    *share.Shares

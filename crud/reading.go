@@ -5,16 +5,14 @@ import (
 	"strings"
 
 	"lodestone/crud/file"
-	"lodestone/crud/queue"
 	"lodestone/crud/session"
 	"lodestone/crud/viewer"
-	"lodestone/crud/web"
 	"lodestone/pkg/certificate"
 )
 
 // newReading returns the pages on which documents are read, and what reports their downloads.
-func newReading(c Config, d Deps, pages *web.Site, jobs *queue.Queue, files *file.Files,
-	shared visitor) (*viewer.Viewer, *session.Reporter, error) {
+func newReading(c Config, d Deps, b base, files *file.Files, shared visitor) (
+	*viewer.Viewer, *session.Reporter, error) {
 	countries, err := c.Country.Open()
 	if err != nil {
 		return nil, nil, err
@@ -28,13 +26,13 @@ func newReading(c Config, d Deps, pages *web.Site, jobs *queue.Queue, files *fil
 	if secure == nil {
 		secure = &certificate.Dialer{}
 	}
-	reporter, err := session.Report(jobs, internal, session.ReportDeps{Tokens: d.Tokens, Dialer: secure})
+	reporter, err := session.Report(b.jobs, internal, session.ReportDeps{Tokens: d.Tokens, Dialer: secure})
 	if err != nil {
 		return nil, nil, err
 	}
 	v, err := viewer.New(c.Viewer, viewer.Deps{
-		Pages: pages, Sessions: session.New(session.Deps{Postgres: d.Postgres, Site: pages.URL(""), Tokens: d.Tokens,
-			Queue: jobs}), Postgres: d.Postgres, Files: files,
+		Pages: b.pages, Sessions: session.New(session.Deps{Postgres: d.Postgres, Site: b.pages.URL(""), Tokens: d.Tokens,
+			Queue: b.jobs}), Postgres: d.Postgres, Files: files,
 		Tokens: d.Tokens, Addresses: shared.addresses, Countries: countries, Limiter: shared.limiter, Bots: shared.bots,
 		Collector: collector, Log: d.Log,
 	})

@@ -35,7 +35,6 @@ import (
 	"lodestone/crud/web"
 	"lodestone/crud/webhook"
 	"lodestone/pkg/api"
-	"lodestone/pkg/bot"
 	"lodestone/pkg/certificate"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/config"
@@ -125,30 +124,32 @@ type Service struct {
 	access      *accesslink.Links
 	landing     *landing.Landing
 	viewer      *viewer.Viewer
-	reporter    *session.Reporter
+	downloads   *session.Reporter // reports finished downloads to the collector
 	queue       *queue.Queue
 	mailbox     mail.Mailbox
 	postgres    *postgres.Pool
-	reader      *pdf.Reader
+	pdfs        *pdf.Reader
 	images      *picture.ImageStore
 	notices     *notice.Notices
-	reports     *dashboard.WeeklyReports
+	weekly      *dashboard.WeeklyReports
 	webhooks    *webhook.Webhooks
 	closer      *session.Closer
-	people      peopleAPI
-	persons     *person.Persons
+	users       userAPI         // of accounts
+	persons     *person.Persons // who read documents
 	eraser      *person.Eraser
 	revocations *revocation.Record
 	promotion   promotion
 	query       *certificate.Transport // to the query process
 }
 
-// New returns the service. The program's main function must begin with pdf.Main.
+// New returns the service, of which nothing runs yet. What it calls adds kinds of jobs to the
+// queue, which has to know all of them before the process starts it (Queue). The program's main
+// function must begin with pdf.Main.
 func New(c Config, d Deps) (*Service, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	reader, err := pdf.NewReader()
+	pdfs, err := pdf.NewReader()
 	if err != nil {
 		return nil, err
 	}
@@ -158,56 +159,32 @@ func New(c Config, d Deps) (*Service, error) {
 	}
 	intake := file.NewIntake(max(c.MaxFileBytes, picture.MaxBytes))
 	thumbnailer := picture.NewThumbnailer(intake, d.Log)
-	site := strings.TrimRight(c.PublicURL, "/")
-	pages, err := web.New(web.Deps{Site: site, Log: d.Log})
+	b, err := newBase(c, d)
 	if err != nil {
 		return nil, err
 	}
-	jobs, err := queue.New(queue.Config{Grace: d.Grace},
-		queue.Deps{Postgres: d.Postgres, Log: d.Log, Registerer: d.Registerer})
+	shared, err := newVisitor(c, d, b)
 	if err != nil {
 		return nil, err
 	}
-	mails, err := mail.New(c.Mail, mail.Deps{Queue: jobs, Tokens: d.Tokens, Site: site, Log: d.Log,
-		Registerer: d.Registerer, Postgres: d.Postgres, Mailbox: d.Mailbox})
+	landingPages, err := newLanding(c, d, b.pages, shared)
 	if err != nil {
 		return nil, err
 	}
-	reports, err := dashboard.NewWeeklyReports(dashboard.WeeklyDeps{Postgres: d.Postgres, Pages: pages})
+	readingPages, downloads, err := newReading(c, d, b, files, shared)
 	if err != nil {
 		return nil, err
 	}
-	bots, err := bot.NewRules()
+	users, err := newUsers(c, d, b, shared)
 	if err != nil {
 		return nil, err
 	}
-	notices, err := notice.New(notice.Deps{Postgres: d.Postgres, Bots: bots, Reports: reports, Queue: jobs, Mail: mails,
-		Tokens: d.Tokens, Pages: pages, Log: d.Log})
-	if err != nil {
-		return nil, err
-	}
-	shared, err := newVisitor(c, d, pages, jobs, mails, notices, bots)
-	if err != nil {
-		return nil, err
-	}
-	visitors, err := newLanding(c, d, pages, shared)
-	if err != nil {
-		return nil, err
-	}
-	readers, reporter, err := newReading(c, d, pages, jobs, files, shared)
-	if err != nil {
-		return nil, err
-	}
-	people, err := newPeople(c, d, pages, jobs, mails, shared)
-	if err != nil {
-		return nil, err
-	}
-	promoting, err := newPromotion(c, d, pages, shared)
+	promotion, err := newPromotion(c, d, b.pages, shared)
 	if err != nil {
 		return nil, err
 	}
 	webhooks, err := webhook.New(c.Webhooks, webhook.Deps{Postgres: d.Postgres, Tokens: d.Tokens, Log: d.Log,
-		Registerer: d.Registerer, Grace: d.Grace, Notifier: notices})
+		Registerer: d.Registerer, Grace: d.Grace, Notifier: b.notices})
 	if err != nil {
 		return nil, err
 	}
@@ -224,32 +201,32 @@ func New(c Config, d Deps) (*Service, error) {
 		revocations: revocations,
 		eraser:      eraser,
 		webhooks:    webhooks,
-		people:      people,
+		users:       users,
 		persons:     person.New(person.Deps{Postgres: d.Postgres, Eraser: eraser}),
-		promotion:   promoting,
+		promotion:   promotion,
 		closer: session.NewCloser(c.Webhooks.SessionIdle, session.CloserDeps{Postgres: d.Postgres, Tokens: d.Tokens,
-			Log: d.Log, Registerer: d.Registerer, Notifier: notices}),
-		landing:  visitors,
-		viewer:   readers,
-		reporter: reporter,
-		queue:    jobs,
-		mailbox:  d.Mailbox,
-		postgres: d.Postgres,
-		reader:   reader,
-		images:   picture.NewImageStore(picture.StoreDeps{Postgres: d.Postgres, Thumbnailer: thumbnailer, Site: site}),
-		notices:  notices,
-		reports:  reports,
-		log:      d.Log,
-		pages:    pages,
-		account:  account.NewSelf(c.Plans.Plans, account.Deps{Postgres: d.Postgres, Confirmer: notices}),
-		files:    files,
+			Log: d.Log, Registerer: d.Registerer, Notifier: b.notices}),
+		landing:   landingPages,
+		viewer:    readingPages,
+		downloads: downloads,
+		queue:     b.jobs,
+		mailbox:   d.Mailbox,
+		postgres:  d.Postgres,
+		pdfs:      pdfs,
+		images:    picture.NewImageStore(picture.StoreDeps{Postgres: d.Postgres, Thumbnailer: thumbnailer, Site: b.site}),
+		notices:   b.notices,
+		weekly:    b.weekly,
+		log:       d.Log,
+		pages:     b.pages,
+		account:   account.NewSelf(c.Plans.Plans, account.Deps{Postgres: d.Postgres, Confirmer: b.notices}),
+		files:     files,
 		magnets: magnet.New(magnet.Config{MaxFileBytes: c.MaxFileBytes, Plans: c.Plans.Plans}, magnet.Deps{
-			Postgres: d.Postgres, Files: files, Reader: reader, Renderer: thumbnailer, Intake: intake, Log: d.Log,
+			Postgres: d.Postgres, Files: files, Reader: pdfs, Renderer: thumbnailer, Intake: intake, Log: d.Log,
 		}),
-		links: link.New(c.Plans.Plans, link.Deps{Postgres: d.Postgres, Site: site,
+		links: link.New(c.Plans.Plans, link.Deps{Postgres: d.Postgres, Site: b.site,
 			Collector: strings.TrimRight(c.CollectorURL, "/"), Tokens: d.Tokens, Thumbnailer: thumbnailer}),
 		submissions: submission.New(d.Postgres),
-		access: accesslink.New(c.Plans.Plans, accesslink.Deps{Postgres: d.Postgres, Site: site,
+		access: accesslink.New(c.Plans.Plans, accesslink.Deps{Postgres: d.Postgres, Site: b.site,
 			Tokens: d.Tokens, Log: d.Log}),
 		query: certificate.HTTP(&http.Transport{
 			MaxIdleConnsPerHost:   64,
@@ -278,10 +255,10 @@ func (s *Service) SessionEnds() service.Service { return s.closer }
 
 // Close closes the connections that are kept for the next request. No request may be in flight.
 func (s *Service) Close() {
-	s.reader.Close()
+	s.pdfs.Close()
 	s.query.CloseIdleConnections()
 	s.webhooks.Close()
-	s.reporter.Close()
+	s.downloads.Close()
 }
 
 // Register adds the operations to an API, and the way to the query process if there is one.
@@ -300,8 +277,8 @@ func (s *Service) Register(a *api.API) error {
 	s.access.Register(a)
 	s.webhooks.Register(a)
 	s.notices.Register(a)
-	s.reports.Serve(a)
-	s.people.register(a)
+	s.weekly.Serve(a)
+	s.users.register(a)
 	s.persons.Register(a)
 	s.promotion.register(a)
 	if s.config.QueryURL == "" {

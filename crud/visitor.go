@@ -5,9 +5,6 @@ import (
 
 	"lodestone/crud/capture"
 	"lodestone/crud/landing"
-	"lodestone/crud/mail"
-	"lodestone/crud/notice"
-	"lodestone/crud/queue"
 	"lodestone/crud/web"
 	"lodestone/pkg/bot"
 	"lodestone/pkg/clientaddr"
@@ -22,18 +19,17 @@ type visitor struct {
 	capture   *capture.Capture
 }
 
-func newVisitor(c Config, d Deps, pages *web.Site, jobs *queue.Queue, mails *mail.Queue, notices *notice.Notices,
-	bots *bot.Rules) (visitor, error) {
+func newVisitor(c Config, d Deps, b base) (visitor, error) {
 	addresses, err := c.Addresses.Finder()
 	if err != nil {
 		return visitor{}, err
 	}
 	limiter := ratelimit.NewVisitors(d.Postgres, d.Tokens)
-	if err := capture.Forget(jobs, d.Postgres, limiter); err != nil {
+	if err := capture.Forget(b.jobs, d.Postgres, limiter); err != nil {
 		return visitor{}, err
 	}
-	return visitor{addresses, limiter, bots, capture.New(c.Capture, capture.Deps{
-		Postgres: d.Postgres, Limiter: limiter, Mail: mails, Notices: notices, Tokens: d.Tokens, Site: pages.URL(""),
+	return visitor{addresses, limiter, b.bots, capture.New(c.Capture, capture.Deps{
+		Postgres: d.Postgres, Limiter: limiter, Mail: b.mails, Notices: b.notices, Tokens: d.Tokens, Site: b.pages.URL(""),
 	})}, nil
 }
 
