@@ -152,8 +152,7 @@ func TestSlugIsNotTakenWhileItsLinkIsDeleted(t *testing.T) {
 	require.NoError(t, err)
 	answered := make(chan reply, 1)
 	go func() {
-		answered <- other.post(t, linksPath, `{"lead_magnet_id":"`+foreign.ID+`","slug":"`+link.Slug+
-			`"}`) //nolint:testifylint // if it fails, nothing is answered, and the test fails below
+		answered <- other.post(t, linksPath, `{"lead_magnet_id":"`+foreign.ID+`","slug":"`+link.Slug+`"}`) //nolint:testifylint // if it fails, nothing is answered, and the test fails below
 	}()
 	require.Eventually(t, func() bool {
 		var waiting int

@@ -112,8 +112,7 @@ var databases = map[string]func(t *testing.T, app *up, dir, statement string){
 // Every command in the documentation runs here against `lodestone up`, or says above why it cannot.
 // Those that cannot are checked: the flags, settings, files, targets, services and paths that they
 // name exist.
-func TestCommandsOfDocuments(
-	t *testing.T) { //nolint:tparallel // because pages share an installation, and one page makes what others ask about
+func TestCommandsOfDocuments(t *testing.T) { //nolint:tparallel // because pages share an installation, and one page makes what others ask about
 	t.Parallel()
 	root, err := enginetest.Root()
 	require.NoError(t, err)

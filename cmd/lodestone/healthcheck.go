@@ -36,8 +36,7 @@ func (c *healthcheckCommand) Run(ctx context.Context) (err error) {
 	}
 	// As the probes of container platforms: it asks a process of the same container, whose certificate
 	// has names for others, and tells it nothing.
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // because it trusts nothing that the answer says beyond the state
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // because it trusts nothing that the answer says beyond the state
 	resp, err := client.Do(req)
 	if err != nil {
 		return fmt.Errorf("ask the process: %w", err)

@@ -39,8 +39,7 @@ func run() error {
 			return err
 		}
 	}
-	npm := exec.Command("npm", "ci", "--ignore-scripts", "--no-audit",
-		"--no-fund") //nolint:noctx // a person waits for it, and can interrupt it
+	npm := exec.Command("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund") //nolint:noctx // a person waits for it, and can interrupt it
 	npm.Dir, npm.Stdout, npm.Stderr = dir, os.Stdout, os.Stderr
 	if err := npm.Run(); err != nil {
 		return fmt.Errorf("install %s: %w", packageName, err)

@@ -240,8 +240,7 @@ func (l *Landing) redirectTrailingSlash(w http.ResponseWriter, r *http.Request) 
 	if !link.SlugForm.MatchString(slug) {
 		return web.Error(web.NotFound, web.Brand{})
 	}
-	http.Redirect(w, r, l.deps.Pages.Path(web.LandingPath(slug))+query(r),
-		http.StatusMovedPermanently) //nolint:gosec // to a path of ours: the slug has been checked
+	http.Redirect(w, r, l.deps.Pages.Path(web.LandingPath(slug))+query(r), http.StatusMovedPermanently) //nolint:gosec // to a path of ours: the slug has been checked
 	return nil
 }
 
@@ -260,7 +259,6 @@ func (l *Landing) redirectLowercase(w http.ResponseWriter, r *http.Request) bool
 	if small == slug || !link.SlugForm.MatchString(small) {
 		return false
 	}
-	http.Redirect(w, r, l.deps.Pages.Path(web.LandingPath(small))+query(r),
-		http.StatusMovedPermanently) //nolint:gosec // to a path of ours: the slug has been checked
+	http.Redirect(w, r, l.deps.Pages.Path(web.LandingPath(small))+query(r), http.StatusMovedPermanently) //nolint:gosec // to a path of ours: the slug has been checked
 	return true
 }

@@ -56,9 +56,7 @@ type viewData struct {
 
 // Clock is the time of the numbers as an element.
 func (d viewData) Clock() template.HTML {
-	return template.HTML(`<time datetime="` + template.HTMLEscapeString(d.Exact) + `" title="` +
-		template.HTMLEscapeString(d.Exact) + `">` + template.HTMLEscapeString(d.AsOf) +
-		`</time>`) //nolint:gosec // everything is escaped
+	return template.HTML(`<time datetime="` + template.HTMLEscapeString(d.Exact) + `" title="` + template.HTMLEscapeString(d.Exact) + `">` + template.HTMLEscapeString(d.AsOf) + `</time>`) //nolint:gosec // everything is escaped
 }
 
 type choice struct {

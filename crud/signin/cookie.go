@@ -71,7 +71,6 @@ func nextOf(text string) string {
 // redirect leads to a path of the site.
 func (s *Service) redirect(w http.ResponseWriter, r *http.Request, path string) error {
 	w.Header().Set("Cache-Control", "no-store")
-	http.Redirect(w, r, s.deps.Pages.Path(path),
-		http.StatusSeeOther) //nolint:gosec // a path of the dashboard: nextOf lets nothing else pass
+	http.Redirect(w, r, s.deps.Pages.Path(path), http.StatusSeeOther) //nolint:gosec // a path of the dashboard: nextOf lets nothing else pass
 	return nil
 }

@@ -101,8 +101,7 @@ func (v *Viewer) redirectTrailingSlash(w http.ResponseWriter, r *http.Request) e
 	if _, err := v.find(r); err != nil {
 		return asPage(err, web.Brand{})
 	}
-	http.Redirect(w, r, v.path(r),
-		http.StatusMovedPermanently) //nolint:gosec // to a path of ours, with a token that exists
+	http.Redirect(w, r, v.path(r), http.StatusMovedPermanently) //nolint:gosec // to a path of ours, with a token that exists
 	return nil
 }
 

@@ -23,16 +23,14 @@ func (s *Site) private(next http.Handler) http.Handler {
 		case carries(r, s.secret, s.cookie):
 			next.ServeHTTP(w, r)
 		case equalSecrets(r.URL.Query().Get(secretParameter), s.secret):
-			http.SetCookie(w, &http.Cookie{Name: s.cookie, Value: s.secret, Path: "/", HttpOnly: true,
-				SameSite: http.SameSiteLaxMode}) //nolint:gosec // not Secure: loopback is reached by plain HTTP
+			http.SetCookie(w, &http.Cookie{Name: s.cookie, Value: s.secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode}) //nolint:gosec // not Secure: loopback is reached by plain HTTP
 			w.Header().Set("Cache-Control", "no-store")
 			w.Header().Set("Referrer-Policy", "no-referrer")
 			u := *r.URL
 			values := u.Query()
 			values.Del(secretParameter)
 			u.RawQuery = values.Encode()
-			http.Redirect(w, r, s.Path(u.RequestURI()),
-				http.StatusSeeOther) //nolint:gosec // the path of this request, below the site
+			http.Redirect(w, r, s.Path(u.RequestURI()), http.StatusSeeOther) //nolint:gosec // the path of this request, below the site
 		default:
 			s.WriteError(w, r, Error(Private, Brand{}))
 		}

@@ -81,7 +81,6 @@ func (s *Site) redirectTidy(w http.ResponseWriter, r *http.Request) bool {
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Referrer-Policy", "same-origin")
-	http.Redirect(w, r, s.Path(to),
-		http.StatusFound) //nolint:gosec // to a path of ours, with a token of harmless characters
+	http.Redirect(w, r, s.Path(to), http.StatusFound) //nolint:gosec // to a path of ours, with a token of harmless characters
 	return true
 }

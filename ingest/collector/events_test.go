@@ -28,8 +28,7 @@ func TestOneEventBecomesOneRecord(t *testing.T) {
 		"sent_at", `null`,
 	), "User-Agent", "Mozilla/5.0 Firefox/143.0")
 	require.Equal(t, http.StatusAccepted, a.status, a.body)
-	require.Equal(t, `{"accepted":1,"rejected":[]}`,
-		strings.TrimSuffix(a.body, "\n")) //nolint:testifylint // to the letter
+	require.Equal(t, `{"accepted":1,"rejected":[]}`, strings.TrimSuffix(a.body, "\n")) //nolint:testifylint // to the letter
 	require.Equal(t, "application/json", a.header.Get("Content-Type"))
 
 	record := s.records(t, 1)[0]

@@ -119,8 +119,7 @@ func newParam(schemas *jsonschema.Set, op *Operation, field reflect.StructField)
 	case p.elem == uuidType, p.elem == timeType:
 	case p.elem.Kind() == reflect.String, p.elem.Kind() == reflect.Int, p.elem.Kind() == reflect.Bool:
 	default:
-		panic(fmt.Sprintf("api: %s: parameter %s has a type that cannot be read from text", op.ID,
-			p.name)) //nolint:forbidigo // a mistake in the program, found when it starts
+		panic(fmt.Sprintf("api: %s: parameter %s has a type that cannot be read from text", op.ID, p.name)) //nolint:forbidigo // a mistake in the program, found when it starts
 	}
 	return p, true
 }

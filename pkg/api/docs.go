@@ -128,8 +128,8 @@ func (a *API) renderDocs() ([]byte, error) {
 
 func (a *API) docsContent() (*docsPage, error) {
 	p := &docsPage{
-		CSS: template.CSS(docsStyle(upFromDocs)), Icon: template.HTML(asset.IconLink(upFromDocs)),
-		Script: path.Base(scriptPath), //nolint:gosec // ours, from this directory
+		CSS: template.CSS(docsStyle(upFromDocs)), Icon: template.HTML(asset.IconLink(upFromDocs)), //nolint:gosec // ours, from this directory
+		Script: path.Base(scriptPath),
 		Authenticate: docsCode{"Shell",
 			"source data/lodestone.env\ncurl -H \"Authorization: Bearer $LODESTONE_API_KEY\" \\\n" +
 				"  \"$LODESTONE_URL/api/v1/lead-magnets\"", true},

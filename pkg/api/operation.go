@@ -150,8 +150,7 @@ func Register[In, Out any](a *API, op Operation, fn func(ctx context.Context, in
 func RegisterRaw[In any](a *API, op Operation, fn func(w http.ResponseWriter, r *http.Request, in *In) error) {
 	b := newBinder[In](a, &op, nil)
 	if b.body != nil {
-		panic("api: " + op.ID +
-			": a raw operation reads its body itself") //nolint:forbidigo // a mistake in the program, found when it starts
+		panic("api: " + op.ID + ": a raw operation reads its body itself") //nolint:forbidigo // a mistake in the program, found when it starts
 	}
 	if op.Status == 0 {
 		op.Status = http.StatusOK

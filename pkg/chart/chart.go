@@ -47,8 +47,7 @@ func Figure(c Chart) template.HTML { return FigureIn(c, nil) }
 // FigureIn is Figure with words in another language around the table. The chart has its own.
 func FigureIn(c Chart, w Words) template.HTML {
 	t := c.Table()
-	return template.HTML(`<figure class="chart">` + c.SVG() + `<details><summary>` + escape(w.of("Table")) +
-		`</summary><div class="scroll" role="region" tabindex="0" aria-label="` + //nolint:gosec // text in it is escaped
+	return template.HTML(`<figure class="chart">` + c.SVG() + `<details><summary>` + escape(w.of("Table")) + `</summary><div class="scroll" role="region" tabindex="0" aria-label="` + //nolint:gosec // text in it is escaped
 		escape(w.of("Table")+": "+t.Title) + `">` + t.HTML() + `</div></details></figure>`)
 }
 

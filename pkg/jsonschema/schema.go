@@ -212,8 +212,7 @@ func (set *Set) of(t reflect.Type, hint string) *Schema {
 	case reflect.Struct:
 		return set.reference(t, hint)
 	}
-	panic(fmt.Sprintf("jsonschema: %s has no schema",
-		t)) //nolint:forbidigo // a mistake in the program, found when it starts
+	panic(fmt.Sprintf("jsonschema: %s has no schema", t)) //nolint:forbidigo // a mistake in the program, found when it starts
 }
 
 // reference returns a reference to the schema of a struct, which is added to the set if it is new.
@@ -225,8 +224,7 @@ func (set *Set) reference(t reflect.Type, hint string) *Schema {
 		set.addFields(s, t)
 		s.names = slices.Sorted(maps.Keys(s.Properties))
 	} else if known != t {
-		panic(fmt.Sprintf("jsonschema: %s and %s are both named %s", known, t,
-			name)) //nolint:forbidigo // a mistake in the program, found when it starts
+		panic(fmt.Sprintf("jsonschema: %s and %s are both named %s", known, t, name)) //nolint:forbidigo // a mistake in the program, found when it starts
 	}
 	return &Schema{Ref: refPrefix + name, target: set.Named[name]}
 }
@@ -337,8 +335,7 @@ func boolTag(field reflect.StructField, tag string, otherwise bool) bool {
 func mustParse[T any](field reflect.StructField, tag, value string, parse func(string) (T, error)) *T {
 	v, err := parse(value)
 	if err != nil {
-		panic(fmt.Sprintf("jsonschema: field %s: tag %s: %v", field.Name, tag,
-			err)) //nolint:forbidigo // a mistake in the program, found when it starts
+		panic(fmt.Sprintf("jsonschema: field %s: tag %s: %v", field.Name, tag, err)) //nolint:forbidigo // a mistake in the program, found when it starts
 	}
 	return &v
 }

@@ -77,8 +77,7 @@ func newBench(s Settings) (*Bench, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a directory (--dir): %w", err)
 	}
-	if err := os.Chmod(dir,
-		0o711); err != nil { //nolint:gosec // PostgreSQL, another user if root runs this, passes through
+	if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // PostgreSQL, another user if root runs this, passes through
 		return nil, errors.Join(err, engine.RemoveDir(dir))
 	}
 	b := &Bench{

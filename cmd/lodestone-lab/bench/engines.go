@@ -60,8 +60,7 @@ func (b *Bench) startEngines(ctx context.Context, kafka string) (_ *Engines, err
 	if e.dir, err = os.MkdirTemp(b.Dir, "engines-"); err != nil {
 		return nil, err
 	}
-	if err := os.Chmod(e.dir,
-		0o711); err != nil { //nolint:gosec // PostgreSQL, another user if root runs this, passes through
+	if err := os.Chmod(e.dir, 0o711); err != nil { //nolint:gosec // PostgreSQL, another user if root runs this, passes through
 		return nil, err
 	}
 	defer func() {

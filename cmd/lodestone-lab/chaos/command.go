@@ -85,8 +85,7 @@ func inDirectory(dir string, seed uint64, run func(dir string) (ok bool, err err
 		}
 	}
 	// PostgreSQL, which is another user if we are root, passes through.
-	if err := errors.Join(os.MkdirAll(dir, 0o700),
-		os.Chmod(dir, 0o711)); err != nil { //nolint:gosec // PostgreSQL's user passes through
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(dir, 0o711)); err != nil { //nolint:gosec // PostgreSQL's user passes through
 		return err
 	}
 	ok, err := run(dir)

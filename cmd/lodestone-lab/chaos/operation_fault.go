@@ -212,8 +212,7 @@ func emptied(ctx context.Context, s server, dir string) error {
 		}
 		kept[name] = text
 	}
-	if err := errors.Join(engine.RemoveDir(dir),
-		os.MkdirAll(dir, 0o711)); err != nil { //nolint:gosec // PostgreSQL, which is another user if we are root, passes through
+	if err := errors.Join(engine.RemoveDir(dir), os.MkdirAll(dir, 0o711)); err != nil { //nolint:gosec // PostgreSQL, which is another user if we are root, passes through
 		return err
 	}
 	for name, text := range kept {

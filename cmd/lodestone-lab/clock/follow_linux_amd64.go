@@ -28,8 +28,7 @@ func Follow(path string) error {
 	if err != nil {
 		return fmt.Errorf("follow clock: map %s: %w", path, err)
 	}
-	if err := redirect(uint64(
-		uintptr(unsafe.Pointer(&ahead[0])))); err != nil { //nolint:gosec // machine code reads it there
+	if err := redirect(uint64(uintptr(unsafe.Pointer(&ahead[0])))); err != nil { //nolint:gosec // machine code reads it there
 		return fmt.Errorf("follow clock: %w", err)
 	}
 	return nil
@@ -70,8 +69,7 @@ func redirect(ahead uint64) error {
 			return fmt.Errorf("make room for code: %w", err)
 		}
 		copy(place, code)
-		if _, err := memory.WriteAt(jump(uint64(uintptr(unsafe.Pointer(&place[0])))),
-			from+int64(s.Value)); err != nil { //nolint:gosec // of a page that stays
+		if _, err := memory.WriteAt(jump(uint64(uintptr(unsafe.Pointer(&place[0])))), from+int64(s.Value)); err != nil { //nolint:gosec // of a page that stays
 			return fmt.Errorf("write to the vDSO: %w", err)
 		}
 		replaced++

@@ -36,8 +36,7 @@ func binary(t *testing.T) string {
 
 // Each process starts from exactly the environment that the compose file gives it, and from that of
 // the Helm chart, addresses replaced by those of engines at hand, and says that it is ready.
-func TestEveryProcessStarts(
-	t *testing.T) { //nolint:tparallel // the chart's processes start when those of the compose file have ended
+func TestEveryProcessStarts(t *testing.T) { //nolint:tparallel // the chart's processes start when those of the compose file have ended
 	t.Parallel()
 	_, variables, secrets := project(t)
 	variables["STACK_SQL_QUERIES"] = "7"

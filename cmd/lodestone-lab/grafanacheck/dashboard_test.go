@@ -76,8 +76,7 @@ func boards(t *testing.T) (list []board) {
 		// The strict decoder reports what is wrong, in an error that is empty where nothing is. It leaves
 		// parts out.
 		var wrong cog.BuildErrors
-		if err := new(dashboard.Dashboard).UnmarshalJSONStrict(text); !errors.As(err,
-			&wrong) { //nolint:staticcheck // files that Grafana provisions are of this schema
+		if err := new(dashboard.Dashboard).UnmarshalJSONStrict(text); !errors.As(err, &wrong) { //nolint:staticcheck // files that Grafana provisions are of this schema
 			require.NoError(t, err, file)
 		}
 		require.Empty(t, wrong, "%s: %v", file, wrong)

@@ -19,14 +19,12 @@ func to(url, words string) web.Link { return web.Link{URL: url, Words: words} }
 
 // HTML draws the number for a text with markup.
 func (f Figure) HTML() template.HTML {
-	return template.HTML(`<span data-metric="` + template.HTMLEscapeString(f.Metric) + `" data-value="` + f.Exact() +
-		`">` + template.HTMLEscapeString(f.Text()) + `</span>`) //nolint:gosec // everything is escaped
+	return template.HTML(`<span data-metric="` + template.HTMLEscapeString(f.Metric) + `" data-value="` + f.Exact() + `">` + template.HTMLEscapeString(f.Text()) + `</span>`) //nolint:gosec // everything is escaped
 }
 
 // HTML draws the time for a text with markup.
 func (w Instant) HTML() template.HTML {
-	return template.HTML(`<time datetime="` + template.HTMLEscapeString(w.Exact) + `">` +
-		template.HTMLEscapeString(w.Text) + `</time>`) //nolint:gosec // everything is escaped
+	return template.HTML(`<time datetime="` + template.HTMLEscapeString(w.Exact) + `">` + template.HTMLEscapeString(w.Text) + `</time>`) //nolint:gosec // everything is escaped
 }
 
 // Say returns a text of the dashboard in the language of the visit. args are the names and values

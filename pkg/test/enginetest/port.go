@@ -60,6 +60,5 @@ func takeBlock(t testing.TB) {
 }
 
 func listen(port int) (net.Listener, error) {
-	return net.Listen("tcp",
-		net.JoinHostPort("127.0.0.1", strconv.Itoa(port))) //nolint:noctx // a numeric address: nothing to wait for
+	return net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))) //nolint:noctx // a numeric address: nothing to wait for
 }
