@@ -88,21 +88,24 @@ func (c *upCommand) AfterApply(f *config.Files) error {
 func (c *upCommand) check() error {
 	withSpool := c.Spool
 	withSpool.Dir = "spool" // there is always one
-	var shut error
+	var closedToItself error
 	if c.Collector.TLS.ClientCA != "" {
-		shut = config.Invalid("--collector-tls-client-ca",
+		closedToItself = config.Invalid("--collector-tls-client-ca",
 			"excludes this process, which reports downloads to its collector and has no client certificate",
 			"leave it out, or run the collector by itself")
 	}
-	return errors.Join(shut, checkSpool(c.Collector, withSpool), validate(c.Site, c.Admin, c.Trace, c.Drain, c.Engines,
-		c.Limits, c.Crud, c.Query, c.Collector, c.Spool, c.Consumer, c.Mirror, c.Retention, c.Quota, c.Erasure))
+	return errors.Join(closedToItself, checkSpool(c.Collector, withSpool), validate(c.Site, c.Admin, c.Trace, c.Drain,
+		c.Engines, c.Limits, c.Crud, c.Query, c.Collector, c.Spool, c.Consumer, c.Mirror, c.Retention, c.Quota, c.Erasure))
 }
 
 // Run runs everything in one process. The parts are created by the same functions as in processes
-// of their own.
+// of their own. wire puts them onto the stack: p.start starts them, in the order of wire, and
+// p.stop stops in the opposite order those that started. The stack only watches the engines, which
+// start before it and stop after it.
 func (c *upCommand) Run(ctx context.Context) (err error) {
 	begin := time.Now()
-	withDev := c.Crud.PublicURL == "" && loopback(c.Site.Listen) &&
+	// Before fillAddresses: with a public URL, others may reach the pages through a proxy.
+	withDevPages := c.Crud.PublicURL == "" && loopback(c.Site.Listen) &&
 		loopback(c.Collector.Listen) && loopback(c.Admin.Listen)
 	c.fillAddresses()
 	if len(c.Crud.Webhooks.AllowNetworks) == 0 && c.local() {
@@ -146,7 +149,7 @@ func (c *upCommand) Run(ctx context.Context) (err error) {
 		defer cancel()
 		err = errors.Join(err, engines.Stop(stop))
 	}()
-	w, err := c.wire(start, p, engines, withDev)
+	w, err := c.wire(start, p, engines, withDevPages)
 	if err != nil {
 		return errors.Join(err, p.stop(upStopTimeout))
 	}
@@ -171,10 +174,10 @@ func (c *upCommand) Run(ctx context.Context) (err error) {
 	if err == nil {
 		err = p.drain()
 	}
-	if late := p.stop(upStopTimeout); late != nil {
+	if cut := p.stop(upStopTimeout); cut != nil {
 		// A client that was in the middle of a request was cut off. It was not answered, so nothing
 		// that a client relies on is lost.
-		p.log.Warn("something was cut off", "error", late)
+		p.log.Warn("something was cut off", "error", cut)
 	}
 	return err
 }
@@ -217,8 +220,8 @@ func loopback(address string) bool {
 	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
 }
 
-// keepIn sets the places that are not set: they are below the data directory.
-func (c *upCommand) keepIn(dir string) {
+// fillPlaces sets the places that are not set: they are below the data directory.
+func (c *upCommand) fillPlaces(dir string) {
 	if !c.Spool.Enabled() {
 		c.Spool.Dir = filepath.Join(dir, "spool")
 	}
@@ -227,40 +230,56 @@ func (c *upCommand) keepIn(dir string) {
 	}
 }
 
-// wire migrates what the engines hold and puts every part onto the stack, with the pages for the
-// person who started it if they are wanted.
-func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, withDev bool) (*app, error) {
-	pg := postgres.Config{URL: engines.PostgresURL(), MaxConns: upPostgresMaxConns}
-	s := clickhouse.Config{URL: engines.ClickHouseURL()}
-	k := engines.Kafka()
-	k.Copies = c.Copies
-	if err := migrate(ctx, p.log, pg, s, k, kafka.TopicConfig{Partitions: upPartitions, Replication: -1}); err != nil {
-		return nil, err
+// opened is what the parts of `lodestone up` share.
+type opened struct {
+	postgres   postgres.Config
+	clickhouse clickhouse.Config
+	kafka      kafka.Config
+	pool       *postgres.Pool
+	ring       *token.Ring
+}
+
+// open migrates what the engines hold, and opens the keys and the pool.
+func (c *upCommand) open(ctx context.Context, p *process, engines *engine.Set) (o opened, err error) {
+	o = opened{
+		postgres:   postgres.Config{URL: engines.PostgresURL(), MaxConns: upPostgresMaxConns},
+		clickhouse: clickhouse.Config{URL: engines.ClickHouseURL()},
+		kafka:      engines.Kafka(),
+	}
+	o.kafka.Copies = c.Copies
+	if err := migrate(ctx, p.log, o.postgres, o.clickhouse, o.kafka,
+		kafka.TopicConfig{Partitions: upPartitions, Replication: -1}); err != nil {
+		return o, err
 	}
 	tokens, err := c.tokens(engines.DataDir())
 	if err != nil {
-		return nil, err
+		return o, err
 	}
-	ring, err := p.addTokenKeys(tokens)
+	if o.ring, err = p.addTokenKeys(tokens); err != nil {
+		return o, err
+	}
+	if o.pool, err = p.addPostgres(ctx, o.postgres); err != nil {
+		return o, err
+	}
+	return o, p.addShardCheck(ctx, o.clickhouse, o.pool)
+}
+
+// wire puts every part onto the stack, in the order of their start. With the dev pages, the person
+// who started it can read the mails.
+func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, withDevPages bool) (*app, error) {
+	o, err := c.open(ctx, p, engines)
 	if err != nil {
-		return nil, err
-	}
-	pool, err := p.addPostgres(ctx, pg)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.addShardCheck(ctx, s, pool); err != nil {
 		return nil, err
 	}
 	owner := ""
 	if !c.Crud.Mail.Enabled() { // mails stay here
 		owner = demoOwner
 	}
-	account, key, err := demoKey(ctx, pool, engines.DataDir(), owner, p.log)
+	account, key, err := demoKey(ctx, o.pool, engines.DataDir(), owner, p.log)
 	if err != nil {
 		return nil, err
 	}
-	dashboard, err := demoDashboard(ctx, pool, account)
+	dashboard, err := demoDashboard(ctx, o.pool, account)
 	if err != nil {
 		return nil, err
 	}
@@ -268,21 +287,22 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, w
 	c.Erasure.SpoolMaxAge, c.Quota.Plans = c.Spool.MaxAge, c.Crud.Plans.Plans
 	p.as("consumer")
 	if err := p.addConsumer(c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Quota,
-		c.Erasure, k, s, pool); err != nil {
+		c.Erasure, o.kafka, o.clickhouse, o.pool); err != nil {
 		return nil, err
 	}
-	c.keepIn(engines.DataDir())
+	c.fillPlaces(engines.DataDir()) // of the spool and of the log of erasures, for the parts that follow
 	p.as("collector")
-	if err := p.addCollector(c.Collector, c.Crud.Country, c.Producer, c.Spool, k, ring, pool); err != nil {
+	if err := p.addCollector(c.Collector, c.Crud.Country, c.Producer, c.Spool, o.kafka, o.ring, o.pool); err != nil {
 		return nil, err
 	}
 	p.as("crud") // which serves the API
-	site, err := p.addAPI(ctx, c.Limits, c.Crud.Addresses, pg, pool, ring)
+	site, err := p.addAPI(ctx, c.Limits, c.Crud.Addresses, o.postgres, o.pool, o.ring)
 	if err != nil {
 		return nil, err
 	}
 	p.as("query")
-	if err := p.addQuery(site, c.Query, s, clickhouse.CopiesConfig{}, engines.ClickHouseHTTPURL(), pool); err != nil {
+	if err := p.addQuery(site, c.Query, o.clickhouse, clickhouse.CopiesConfig{}, engines.ClickHouseHTTPURL(),
+		o.pool); err != nil {
 		return nil, err
 	}
 	if err := p.addCanary(engines.SQLURL()); err != nil {
@@ -295,18 +315,18 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, w
 	}
 	w := &app{command: c, site: site, engines: engines, account: account, key: key,
 		dashboard: dashboard, devSecret: dev.secret}
-	if withDev {
+	if withDevPages {
 		w.dev = dev
 	}
 	private, err := dev.site(c.Crud.PublicURL, p.log)
 	if err != nil {
 		return nil, err
 	}
-	box, err := c.openMailbox(w, p, site, private)
+	mailbox, err := c.openMailbox(w, p, site, private)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.addCrud(site, c.Crud, crud.Deps{Postgres: pool, Tokens: ring, Grace: upGrace, Mailbox: box,
+	if err := p.addCrud(site, c.Crud, crud.Deps{Postgres: o.pool, Tokens: o.ring, Grace: upGrace, Mailbox: mailbox,
 		Collector: c.ownCollector}); err != nil {
 		return nil, err
 	}
