@@ -42,7 +42,7 @@ func (r *Result) markdown() string {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		fmt.Fprintf(&b, "| %s", name)
 		own, ok := r.Sides[0].values(name)
-		ratios := ""
+		var ratios strings.Builder
 		for i, s := range r.Sides {
 			median, ratio := "", ""
 			if values, has := s.values(name); has {
@@ -56,10 +56,10 @@ func (r *Result) markdown() string {
 			}
 			fmt.Fprintf(&b, " | %s", median)
 			if i > 0 {
-				ratios += " | " + ratio
+				ratios.WriteString(" | " + ratio)
 			}
 		}
-		fmt.Fprintf(&b, "%s |\n", ratios)
+		fmt.Fprintf(&b, "%s |\n", ratios.String())
 	}
 	return b.String()
 }

@@ -56,15 +56,6 @@ func serve(t *testing.T, name string) (address, dir string, stop func()) {
 	return serveAccounts(t, name, region, nil)
 }
 
-// newAccounts returns the keys of a server, including the root's.
-func newAccounts(t *testing.T) *auth.IAMServiceInternal {
-	t.Helper()
-	accounts, err := auth.NewInternal(auth.Account{Access: accessKey, Secret: secretKey, Role: auth.RoleAdmin},
-		t.TempDir())
-	require.NoError(t, err)
-	return accounts
-}
-
 // serveAccounts is serve in a region and with keys of accounts beside that of the root; nil: there
 // are none.
 func serveAccounts(t *testing.T, name, region string, accounts auth.IAMService) (address, dir string, stop func()) {

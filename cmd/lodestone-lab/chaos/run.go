@@ -72,20 +72,9 @@ var errStuck = errors.New("did not recover by itself")
 // says that the run could not be made or that the system got stuck; the findings tell the rest.
 func chaos(ctx context.Context, o options) (r *report, err error) {
 	begin := time.Now()
-	names, known := o.Only, map[string]fault{}
-	for _, f := range allFaults() {
-		if f.cluster && !o.Cluster && !o.Soak || f.copies && !o.Copies {
-			continue
-		}
-		known[f.name] = f
-		if len(o.Only) == 0 && !f.operation && f.name != copyLost {
-			names = append(names, f.name)
-		}
-	}
-	for _, name := range slices.Concat(names, o.Steps) {
-		if _, ok := known[name]; !ok {
-			return nil, fmt.Errorf("there is no fault %q", name)
-		}
+	names, known, err := o.faults()
+	if err != nil {
+		return nil, err
 	}
 	r = &report{options: o}
 	w := newWorld(o)
@@ -151,6 +140,26 @@ func chaos(ctx context.Context, o options) (r *report, err error) {
 		r.Surplus += surplus
 	}
 	return r, nil
+}
+
+// faults returns the names of the faults to choose from, and all faults that the world can have.
+func (o options) faults() (names []string, known map[string]fault, err error) {
+	names, known = o.Only, map[string]fault{}
+	for _, f := range allFaults() {
+		if f.cluster && !o.Cluster && !o.Soak || f.copies && !o.Copies {
+			continue
+		}
+		known[f.name] = f
+		if len(o.Only) == 0 && !f.operation && f.name != copyLost {
+			names = append(names, f.name)
+		}
+	}
+	for _, name := range slices.Concat(names, o.Steps) {
+		if _, ok := known[name]; !ok {
+			return nil, nil, fmt.Errorf("there is no fault %q", name)
+		}
+	}
+	return names, known, nil
 }
 
 // play goes through the schedule.

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"lodestone/cmd/lodestone-lab/bench"
@@ -96,7 +97,7 @@ func (c *SoakCommand) run(ctx context.Context, dir string, log *slog.Logger) (*s
 	}
 	steps, times := plan(c.Duration)
 	if len(c.Steps) > 0 {
-		steps, times = c.Steps, make([]time.Duration, len(c.Steps))
+		steps, times = c.Steps, slices.Repeat([]time.Duration{0}, len(c.Steps))
 	}
 	const limit = 15 * time.Minute // also of what came in during a restore
 	r := &soaked{}
@@ -140,7 +141,7 @@ func (c *SoakCommand) write(ctx context.Context, out io.Writer, r *soaked) error
 		time.Now().UTC().Format("2 January 2006"), machine, c.Duration, c.Rate, c.Batch, c.Senders, c.Brokers, c.Seed)
 	fmt.Fprintf(out, "Events were sent for %v, of which %.0f were acknowledged in a second on average.\n\n",
 		r.Loaded.Round(time.Second), float64(r.Acked)/r.Loaded.Seconds())
-	if err := r.report.write(out); err != nil {
+	if err := r.write(out); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "\n%s\n", table(r.calms))
