@@ -16,13 +16,10 @@ import (
 func TestConstructorsHaveOneShape(t *testing.T) {
 	t.Parallel()
 	found := 0
-	for _, f := range files(t) {
-		if filepath.Ext(f) != ".go" || strings.HasSuffix(f, "_test.go") || within(f, "cmd/lodestone-lab") {
-			continue
+	eachSource(t, func(f string, set *token.FileSet, file *ast.File) {
+		if within(f, "cmd/lodestone-lab") {
+			return
 		}
-		set := token.NewFileSet()
-		file, err := parser.ParseFile(set, f, read(t, f), parser.SkipObjectResolution)
-		require.NoError(t, err)
 		for _, d := range file.Decls {
 			switch d := d.(type) {
 			case *ast.FuncDecl:
@@ -42,8 +39,22 @@ func TestConstructorsHaveOneShape(t *testing.T) {
 				}
 			}
 		}
-	}
+	})
 	require.Greater(t, found, 40)
+}
+
+// eachSource calls fn with each Go file that is no test, parsed with its comments.
+func eachSource(t *testing.T, fn func(name string, set *token.FileSet, file *ast.File)) {
+	t.Helper()
+	for _, f := range files(t) {
+		if filepath.Ext(f) != ".go" || strings.HasSuffix(f, "_test.go") {
+			continue
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, f, read(t, f), parser.ParseComments|parser.SkipObjectResolution)
+		require.NoError(t, err)
+		fn(f, set, file)
+	}
 }
 
 // parameters counts those of a function; a context, a test and a variable number at the end are

@@ -2,7 +2,6 @@ package layout_test
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/scanner"
 	"go/token"
 	"path"
@@ -79,13 +78,8 @@ func rawLines(source string) map[int]bool {
 // A comment that begins with another name was left behind when its subject was renamed.
 func TestCommentsNameTheirSubject(t *testing.T) {
 	t.Parallel()
-	for _, f := range files(t) {
-		if path.Ext(f) != ".go" || strings.HasSuffix(f, "_test.go") { // a test's begins with any word
-			continue
-		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), f, read(t, f), parser.ParseComments|parser.SkipObjectResolution)
-		require.NoError(t, err)
-		for _, d := range parsed.Decls {
+	eachSource(t, func(f string, _ *token.FileSet, file *ast.File) { // a test's begins with any word
+		for _, d := range file.Decls {
 			switch d := d.(type) {
 			case *ast.FuncDecl:
 				checkSubject(t, f, d.Doc, d.Name)
@@ -103,7 +97,7 @@ func TestCommentsNameTheirSubject(t *testing.T) {
 				checkSubject(t, f, d.Doc, all...)
 			}
 		}
-	}
+	})
 }
 
 // checkSubject fails if a comment begins with an identifier other than those it stands above.

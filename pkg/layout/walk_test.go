@@ -2,7 +2,6 @@ package layout_test
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
 	"go/types"
 	"path"
@@ -25,8 +24,8 @@ func section(t *testing.T, heading string) string {
 // Every package that ARCHITECTURE.md names as a room is there.
 func TestRoomsExist(t *testing.T) {
 	t.Parallel()
-	for _, m := range regexp.MustCompile("`((?:cmd|ingest|query|crud|pkg)/[a-z/-]+)`").FindAllStringSubmatch(section(t,
-		"The rooms"), -1) {
+	room := regexp.MustCompile("`((?:cmd|ingest|query|crud|pkg)/[a-z/-]+)`")
+	for _, m := range room.FindAllStringSubmatch(section(t, "The rooms"), -1) {
 		require.DirExists(t, filepath.Join(root, m[1]), "a room of ARCHITECTURE.md")
 	}
 }
@@ -36,13 +35,11 @@ func TestRoomsExist(t *testing.T) {
 func TestWalksExist(t *testing.T) {
 	t.Parallel()
 	declared := map[string]bool{}
-	for _, f := range files(t) {
-		if room, _, _ := strings.Cut(f, "/"); path.Ext(f) != ".go" || strings.HasSuffix(f, "_test.go") || room == "cmd" {
-			continue
+	eachSource(t, func(f string, _ *token.FileSet, file *ast.File) {
+		if within(f, "cmd") {
+			return
 		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), f, read(t, f), parser.SkipObjectResolution)
-		require.NoError(t, err)
-		for _, d := range parsed.Decls {
+		for _, d := range file.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok {
 				name := fn.Name.Name
 				if fn.Recv != nil {
@@ -51,9 +48,9 @@ func TestWalksExist(t *testing.T) {
 				declared[path.Base(path.Dir(f))+"."+name] = true
 			}
 		}
-	}
-	walked := regexp.MustCompile("`([a-z]+(?:\\.[A-Za-z]+){1,2})`").FindAllStringSubmatch(section(t, "The three walks"),
-		-1)
+	})
+	function := regexp.MustCompile("`([a-z]+(?:\\.[A-Za-z]+){1,2})`")
+	walked := function.FindAllStringSubmatch(section(t, "The three walks"), -1)
 	require.Greater(t, len(walked), 20)
 	for _, m := range walked {
 		require.True(t, declared[m[1]], "ARCHITECTURE.md walks through %s, which is not there", m[1])
