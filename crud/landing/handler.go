@@ -2,7 +2,6 @@ package landing
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -102,7 +101,7 @@ func (l *Landing) waiting(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (l *Landing) tryCode(w http.ResponseWriter, r *http.Request) error {
-	_, o, err := l.byPage(r)
+	v, o, err := l.byPage(r)
 	if err != nil {
 		return err
 	}
@@ -111,17 +110,9 @@ func (l *Landing) tryCode(w http.ResponseWriter, r *http.Request) error {
 	}
 	typed := strings.TrimSpace(r.PostForm.Get("code"))
 	if l.isProgram(r) {
-		v, err := l.deps.Capture.ByPage(r.Context(), r.PathValue("page"))
-		if err != nil {
-			return fmt.Errorf("find verification: %w", err)
-		}
 		return l.writeSent(w, r, http.StatusForbidden, v, o, sentData{WrongKey: wrongProgram, Typed: typed})
 	}
 	if !proof.IsCode(typed) { // costs none of the tries
-		v, err := l.deps.Capture.ByPage(r.Context(), r.PathValue("page"))
-		if err != nil {
-			return fmt.Errorf("find verification: %w", err)
-		}
 		return l.writeSent(w, r, http.StatusUnprocessableEntity, v, o, sentData{WrongKey: "wrong.code.form", Typed: typed})
 	}
 	out, v, err := l.deps.Capture.Try(r.Context(), r.PathValue("page"), typed)
@@ -204,7 +195,7 @@ func (o offer) errorPage(err error) error {
 		return st
 	}
 	if capture.IsGone(err) {
-		return web.Error(web.Gone, web.Brand{})
+		return web.Error(web.Gone, o.brand()) // its brand cannot be read again
 	}
 	return err
 }

@@ -97,7 +97,7 @@ func (l *Landing) brandOf(r *http.Request) web.Brand {
 	if err != nil || o.AccountName == "" {
 		return web.Brand{}
 	}
-	if o, err = l.withPage(r.Context(), o); err != nil {
+	if o, err = l.withPictures(r.Context(), o); err != nil {
 		return web.Brand{}
 	}
 	return o.brand()

@@ -17,7 +17,8 @@ import (
 	"lodestone/pkg/store"
 )
 
-// offer is a link and its document, as visitors see them. withPage adds pictures and reach.
+// offer is a link and its document, as visitors see them. withPictures and withReach add what only
+// pages show.
 type offer struct {
 	store.LandingPageRow
 	path     string // of the page
@@ -84,17 +85,25 @@ func (l *Landing) link(ctx context.Context, slug string) (o offer, err error) {
 	return o, nil
 }
 
-// withPage adds what a page shows besides the link: a form that leads on needs none of it.
-func (l *Landing) withPage(ctx context.Context, o offer) (offer, error) {
-	db, g := l.deps.Postgres.Unscoped(), o.GenericLink
+// withPictures adds the pictures, which every page shows: a form that leads on needs none.
+func (l *Landing) withPictures(ctx context.Context, o offer) (offer, error) {
+	g := o.GenericLink
 	var err error
-	if o.pictures, err = picture.ForLink(ctx, db, l.deps.Site, g.ID, g.ThumbnailURL); err != nil {
+	if o.pictures, err = picture.ForLink(ctx, l.deps.Postgres.Unscoped(), l.deps.Site, g.ID, g.ThumbnailURL); err != nil {
 		return o, fmt.Errorf("read landing page: %w", err)
 	}
-	if g.ShowReaders {
-		if o.reach, err = l.reaches.of(ctx, store.New(db), g, l.deps.Now()); err != nil {
-			return o, fmt.Errorf("read landing page: %w", err)
-		}
+	return o, nil
+}
+
+// withReach adds how far readers came, if the page of the offer shows it.
+func (l *Landing) withReach(ctx context.Context, o offer) (offer, error) {
+	if !o.GenericLink.ShowReaders {
+		return o, nil
+	}
+	var err error
+	o.reach, err = l.reaches.of(ctx, store.New(l.deps.Postgres.Unscoped()), o.GenericLink, l.deps.Now())
+	if err != nil {
+		return o, fmt.Errorf("read landing page: %w", err)
 	}
 	return o, nil
 }
@@ -136,8 +145,8 @@ func (l *Landing) byLink(r *http.Request) (capture.Verification, offer, error) {
 
 // bySecret returns the verification that a look-up finds for a secret, and the offer that it is
 // for.
-func (l *Landing) bySecret(ctx context.Context, secret string, find func(context.Context, string) (capture.Verification,
-	error)) (v capture.Verification, o offer, err error) {
+func (l *Landing) bySecret(ctx context.Context, secret string,
+	find func(context.Context, string) (capture.Verification, error)) (v capture.Verification, o offer, err error) {
 	if !secretForm.MatchString(secret) {
 		return v, o, web.Error(web.NotFound, web.Brand{})
 	}

@@ -14,8 +14,11 @@ import (
 // writeOffer writes the page of an offer, with a form as it was filled in and what is wrong in it.
 func (l *Landing) writeOffer(w http.ResponseWriter, r *http.Request, status int, o offer, form capture.Form,
 	wrong capture.Invalid) error {
-	o, err := l.withPage(r.Context(), o)
+	o, err := l.withPictures(r.Context(), o)
 	if err != nil {
+		return err
+	}
+	if o, err = l.withReach(r.Context(), o); err != nil {
 		return err
 	}
 	g, t := o.GenericLink, l.deps.Pages.Texts(r, o.brand())
@@ -90,7 +93,7 @@ type sentData struct {
 
 func (l *Landing) writeSent(w http.ResponseWriter, r *http.Request, status int, v capture.Verification,
 	o offer, d sentData) error {
-	o, err := l.withPage(r.Context(), o)
+	o, err := l.withPictures(r.Context(), o)
 	if err != nil {
 		return err
 	}
@@ -129,7 +132,7 @@ func (l *Landing) writeSent(w http.ResponseWriter, r *http.Request, status int, 
 // of a text.
 func (l *Landing) writeConfirm(w http.ResponseWriter, r *http.Request, v capture.Verification,
 	o offer, wrong string) error {
-	o, err := l.withPage(r.Context(), o)
+	o, err := l.withPictures(r.Context(), o)
 	if err != nil {
 		return err
 	}

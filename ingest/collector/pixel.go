@@ -41,14 +41,14 @@ func (c *Collector) servePixel(ctx *fasthttp.RequestCtx) {
 		showPixel(ctx, fasthttp.StatusOK)
 		return
 	}
-	from := c.sender(ctx, true)
-	if wait, ok := c.takePixel(from.limited, claims); !ok {
+	if wait, ok := c.takePixel(c.limited(ctx), claims); !ok {
 		c.metrics.refused[refusedViews].Inc()
 		setRetryAfter(ctx, wait)
 		showPixel(ctx, fasthttp.StatusTooManyRequests)
 		return
 	}
 	s.arrived = ctx.Time()
+	from := c.sender(ctx, false)
 	if claims.AccessLinkID != uuid.Nil && c.exceeded(claims.AccountID, from.receivedAt) != "" {
 		c.metrics.rejected[LimitReached].Inc()
 		showPixel(ctx, fasthttp.StatusOK)
