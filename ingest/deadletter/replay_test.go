@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,6 +27,9 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 
 const waitLimit = enginetest.Timeout
 
+// onApacheKafka begins the names of tests that run against Apache Kafka.
+const onApacheKafka = "TestReplaysOnApacheKafka/"
+
 // rig is a broker and a Postgres database of the test's own and the shared ClickHouse.
 type rig struct {
 	*enginetest.Stack
@@ -38,7 +42,13 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{Stack: enginetest.NewStack(t, enginetest.StackConfig{Partitions: 2}), t: t}
+	c := enginetest.StackConfig{Partitions: 2}
+	if strings.HasPrefix(t.Name(), onApacheKafka) {
+		broker := enginetest.NewApacheKafka(t, t.TempDir(), 1)
+		enginetest.Run(t, broker)
+		c.Brokers = broker.Brokers()
+	}
+	r := &rig{Stack: enginetest.NewStack(t, c), t: t}
 	r.account, r.magnet = r.Magnet()
 	log := slog.New(slog.DiscardHandler)
 	keyed, err := kgo.NewClient(r.Kafka.Options(log)...)
