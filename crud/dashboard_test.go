@@ -112,7 +112,7 @@ func TestDashboardWithoutAnalytics(t *testing.T) {
 	for _, path := range []string{"/dashboard", "/dashboard?days=7", "/dashboard/readers", "/dashboard/live", self} {
 		p := b.get(path)
 		require.Equal(t, http.StatusServiceUnavailable, p.status, path)
-		require.Contains(t, p.text, "The numbers are not available", path)
+		require.Contains(t, p.text, "The numbers are unavailable", path)
 		require.Contains(t, p.text, "Try again", path)
 		require.Contains(t, p.text, `aria-label="Dashboard"`, "the navigation is there")
 	}

@@ -207,7 +207,7 @@ func TestDownloadSwitchedOff(t *testing.T) {
 	changed := r.patch(t, "/api/v1/lead-magnets/"+r.magnet.ID, `{"downloadable":false}`).object(t)
 	require.Equal(t, false, changed["downloadable"])
 	for language, heading := range map[string]string{
-		"en": "This document is for reading", "de": "Dieses Dokument ist zum Lesen da",
+		"en": "This document is read-only", "de": "Dieses Dokument ist zum Lesen da",
 		"fr": "Ce document est à lire en ligne", "es": "Este documento es para leerlo en línea",
 		"it": "Questo documento si legge online", "pt": "Este documento é para ler em linha",
 		"nl": "Dit document is om te lezen", "pl": "Ten dokument jest do czytania",

@@ -83,7 +83,7 @@ func TestEmbeddedForm(t *testing.T) {
 	require.Equal(t, 422, res.StatusCode)
 	require.Equal(t, origin, res.Header.Get("Access-Control-Allow-Origin"), "the page must be able to read it")
 	require.Equal(t, map[string]any{"email": "Enter an email address like jo@example.com.", "name": "Enter your name.",
-		"consent": "Tick the box to go on."}, out["errors"])
+		"consent": "Tick the box to continue."}, out["errors"])
 	values.Set("email", "ada@example.com")
 	values.Set("name", "Ada")
 	values.Set("consent", "yes")

@@ -99,7 +99,7 @@ func TestShare(t *testing.T) {
 	res, body := f.visit(t, "GET", page, "")
 	require.Equal(t, 200, res.StatusCode, body)
 	for _, figure := range []string{`data-metric="visitors" data-value="12345"`, `data-metric="people" data-value="7"`,
-		`data-metric="people_finish_rate" data-value="0.5"`, "<title>How far readers come",
+		`data-metric="people_finish_rate" data-value="0.5"`, "<title>How far readers get",
 		m.Title, "3 bot events left out"} {
 		require.Contains(t, body, figure)
 	}
@@ -184,7 +184,7 @@ func TestShareOfFewReaders(t *testing.T) {
 	numbers.readers.Store(4)
 	_, body := f.visit(t, "GET", strings.TrimPrefix(made["url"].(string), site), "")
 	require.Contains(t, body, "Shown from 5 readers on")
-	require.NotContains(t, body, "<title>How far readers come")
+	require.NotContains(t, body, "<title>How far readers get")
 	for _, single := range []string{"7777", "8 s", "1 min"} {
 		require.NotContains(t, body, single)
 	}

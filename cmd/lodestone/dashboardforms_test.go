@@ -82,7 +82,7 @@ func TestDashboardPublishes(t *testing.T) {
 	s = v.upload(form, "/dashboard/new", "my_field-guide.pdf", demo.Guide(),
 		map[string]string{"title": "", "description": hostile, "slug": "my-guide", "require_verification": "on"})
 	require.Equal(t, http.StatusOK, s.status, s.text)
-	require.Contains(t, s.text, "Your page is published.")
+	require.Contains(t, s.text, "Your landing page is live.")
 	require.Contains(t, s.text, site+"/l/my-guide")
 	require.Contains(t, s.text, "No readers in 30 days")
 	require.NotContains(t, s.text, "<script>alert")
@@ -173,11 +173,11 @@ func (v *owner) refuse(t *testing.T, u *up, self string) {
 	require.NoError(t, err)
 	s = reads.read(res)
 	require.Equal(t, http.StatusForbidden, s.status)
-	require.Contains(t, s.text, "You may not do this")
+	require.Contains(t, s.text, "You don’t have permission to do this")
 	require.Contains(t, s.text, "API key “reads”")
 	s = reads.open("/dashboard/readers")
 	require.Equal(t, http.StatusForbidden, s.status, "no addresses without the scope")
-	require.Contains(t, s.text, "You may not see this")
+	require.Contains(t, s.text, "You don’t have access to this")
 	require.Equal(t, hostile, v.magnetsList()[0].Title)
 
 	pool, err := postgres.Open(t.Context(),

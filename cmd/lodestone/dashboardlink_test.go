@@ -186,7 +186,7 @@ func TestDashboardLinks(t *testing.T) {
 	s = v.send(s, path+"/active", nil)
 	_, l = v.api("GET", api, nil)
 	require.Equal(t, false, l["active"])
-	s.has("Open the page")
+	s.has("Reopen page")
 	v.send(s, path+"/active", nil)
 
 	v.recipients(path, magnet.ID)

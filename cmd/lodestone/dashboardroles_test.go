@@ -351,7 +351,7 @@ func (w *world) guards(t *testing.T, g guarded) {
 			s.has("Your role only reads", what)
 		default:
 			require.Equal(t, http.StatusForbidden, s.status, what)
-			s.has("You may not see this", what)
+			s.has("You don’t have access to this", what)
 		}
 		if !slices.Contains(g.scopes, auth.Leads) {
 			s.lacks("reader@example.com", what)
@@ -398,7 +398,7 @@ func (w *world) guards(t *testing.T, g guarded) {
 			continue
 		}
 		require.Equal(t, http.StatusForbidden, s.status, what)
-		s.has("You may not do this", what)
+		s.has("You don’t have permission to do this", what)
 	}
 	_, after := w.api("GET", "/api/v1/audit-log?per_page=1", nil)
 	require.Equal(t, before["data"], after["data"], "%s changed something", g.name)

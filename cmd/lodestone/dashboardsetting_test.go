@@ -127,19 +127,19 @@ func (v *owner) keys(t *testing.T) {
 	again.lacks(text, "it is shown once")
 	var ends []string
 	for _, cell := range again.find("td", "") {
-		if attr(cell, "data-l") == "Works until" {
+		if attr(cell, "data-l") == "Expires" {
 			ends = append(ends, strings.TrimSpace(textOf(cell)))
 		}
 	}
 	require.Len(t, ends, 2)
 	require.Contains(t, ends[0], "2099")
-	require.Equal(t, "no end", ends[1], "it is the key of the installation")
+	require.Equal(t, "never", ends[1], "it is the key of the installation")
 	_, list := v.api("GET", "/api/v1/keys", nil)
 	newest := list["data"].([]any)[0].(object)
 	require.Equal(t, object{"name": evil, "scopes": []any{"read", "leads"}, "expires_at": "2099-01-31T23:00:00.000Z"},
 		pick(newest, "name", "scopes", "expires_at"), "the end of the day in the account's time zone, Europe/Berlin")
 	s = v.send(again, path+"/"+newest["id"].(string)+"/revoke", nil)
-	s.has("The key works no more.")
+	s.has("The key was revoked.")
 	status, _ := v.api("GET", "/api/v1/keys/"+newest["id"].(string), nil)
 	require.Equal(t, http.StatusNotFound, status)
 }
@@ -206,7 +206,7 @@ func (v *owner) webhooks(t *testing.T) {
 	_, log := v.api("GET", "/api/v1/webhooks/"+id+"/deliveries", nil)
 	delivery := log["data"].([]any)[0].(object)["id"].(string)
 	s = v.send(s, one+"/deliveries/"+delivery+"/replay", nil)
-	s.has("The message is sent again.")
+	s.has("The message was sent again.")
 	<-got
 	require.Equal(t, 1, <-signatures)
 	s = v.send(v.open(one), one, url.Values{"description": {""}, "kinds": {"form.submitted", "link.created"}})
@@ -241,7 +241,7 @@ func (v *owner) rotates(t *testing.T, one, first string, signed func() int) {
 	second := textOf(s.find("code", "")[0])
 	require.Regexp(t, "^whsec_", second)
 	require.NotEqual(t, first, second)
-	s.has("The one before signs them as well until")
+	s.has("The previous secret also signs them until")
 	until, err := time.Parse(time.RFC3339,
 		attr(screen{t: t, root: s.find("div", "note")[0]}.find("time", "")[0], "datetime"))
 	require.NoError(t, err)
@@ -251,7 +251,7 @@ func (v *owner) rotates(t *testing.T, one, first string, signed func() int) {
 	s.lacks(second)
 	s = v.send(s, one+"/secret", url.Values{"at_once": {"true"}})
 	require.NotEqual(t, second, textOf(s.find("code", "")[0]))
-	s.has("The one before signs no more messages.")
+	s.has("The previous secret no longer signs messages.")
 	require.Equal(t, 1, signed())
 }
 
@@ -351,7 +351,7 @@ func (v *owner) auditLog(t *testing.T) {
 		require.Equal(t, http.StatusOK, v.open(path).status)
 	}
 	only := v.open(settings + "/audit?action=create-generic-link")
-	only.has("Made a link")
+	only.has("Created a link")
 	only.lacks("Added a lead magnet")
 	v.open(settings + "/audit?action=of-a-release-before").has("of-a-release-before")
 }
@@ -369,7 +369,7 @@ func (v *owner) chats(t *testing.T) {
 		"description": {evil}, "kinds": {"notice.leads"}})
 	require.Equal(t, http.StatusCreated, s.status)
 	s.lacks("averysecrettoken")
-	s.lacks("Make a new secret")
+	s.lacks("Create a new secret")
 	_, list := v.api("GET", "/api/v1/webhooks", nil)
 	hook := list["data"].([]any)[0].(object)
 	require.Equal(t, object{"format": "discord", "url": "https://discord.com/…", "description": evil,
@@ -415,7 +415,7 @@ func (v *owner) roles(t *testing.T) {
 			s := other.open(settings + section)
 			if !may(scope) {
 				require.Equal(t, http.StatusForbidden, s.status, "%s %v", section, scopes)
-				s.has("You may not see this", scopes)
+				s.has("You don’t have access to this", scopes)
 				first.lacks(`href="`+settings+section+`"`, scopes)
 				continue
 			}
@@ -439,7 +439,7 @@ func (v *owner) roles(t *testing.T) {
 				"brand_font": {"inter"}, "notify": {"none"},
 			})
 			require.Equal(t, http.StatusForbidden, s.status, "%s %v", path, scopes)
-			s.has("You may not do this", path, scopes)
+			s.has("You don’t have permission to do this", path, scopes)
 		}
 	}
 	_, account := v.api("GET", "/api/v1/account", nil)

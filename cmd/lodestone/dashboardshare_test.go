@@ -30,7 +30,7 @@ func (v *owner) shares(magnet string) {
 	t.Helper()
 	path, api := "/dashboard/magnets/"+magnet+"/shares", "/api/v1/lead-magnets/"+magnet+"/shares"
 	s := v.open(path)
-	s.has("There is no such link yet.")
+	s.has("No shared links yet.")
 	s = v.send(s, path, url.Values{"name": {evil}, "password": {"short"}, "expires_at": {"2020-01-01"}})
 	require.Equal(t, http.StatusUnprocessableEntity, s.status)
 	require.NotEmpty(t, s.wrong())
@@ -137,7 +137,7 @@ func (v *owner) ownSite(path, id string) {
 	tone, text := works()
 	require.Empty(t, tone)
 	require.Contains(t, text, "No site may show the form yet.")
-	v.open(path).has("Put the form on your own site")
+	v.open(path).has("Put the form on your site")
 	s := v.open(path + "/site")
 	require.Contains(t, textOf(s.byID("snippet")), `data-link="winter"`)
 
@@ -164,7 +164,7 @@ func (v *owner) ownSite(path, id string) {
 	tone, text = works()
 	require.Equal(t, "bad", tone)
 	require.Contains(t, text, "https://other.example")
-	v.open(path).has("A site was refused the form")
+	v.open(path).has("A site isn’t allowed to show the form")
 	v.send(v.open(path+"/site"), path+"/site", nil)
 	_, l = v.api("GET", "/api/v1/generic-links/"+id, nil)
 	require.Equal(t, []any{"https://example.com", "https://www.example.com", "https://other.example"},

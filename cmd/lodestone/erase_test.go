@@ -157,7 +157,7 @@ func TestErasingInTheDashboard(t *testing.T) {
 	s.has("Nothing was erased")
 	s = v.send(v.open(path), path+"/erase", url.Values{"confirm": {" ADA@example.com"}})
 	require.Equal(t, http.StatusOK, s.status)
-	s.has("This person is erased")
+	s.has("This person has been erased")
 	s.lacks("ada@example.com")
 	answer, err := v.http.Get(v.site + s.path + "/receipt")
 	require.NoError(t, err)

@@ -101,11 +101,11 @@ func TestWhereThereIsNoPage(t *testing.T) {
 		status int
 		words  string
 	}{
-		"/l/nothing-here":                    {404, "There is no page here"},
-		"/l/" + strings.Repeat("a", 65):      {404, "There is no page here"},
-		"/l/x%00y":                           {404, "There is no page here"},
-		"/l/x%2Fy":                           {404, "There is no page here"},
-		"/l/a/b/c":                           {404, "There is no page here"},
+		"/l/nothing-here":                    {404, "Page not found"},
+		"/l/" + strings.Repeat("a", 65):      {404, "Page not found"},
+		"/l/x%00y":                           {404, "Page not found"},
+		"/l/x%2Fy":                           {404, "Page not found"},
+		"/l/a/b/c":                           {404, "Page not found"},
 		"/l/" + deleted:                      {410, "no longer there"},
 		"/l/" + renamed:                      {410, "no longer there"},
 		"/l/" + renamed + "-new":             {200, "The Complete Guide"},
@@ -113,11 +113,11 @@ func TestWhereThereIsNoPage(t *testing.T) {
 		"/l/" + closed:                       {410, "This offer is closed"},
 		"/l/" + over:                         {410, "This offer has ended"},
 		"/l/" + open:                         {200, "The Complete Guide"},
-		"/l/" + empty:                        {404, "The document is not here yet"},
-		"/verify/nothing":                    {404, "There is no page here"},
-		"/verify/sent/nothing":               {404, "There is no page here"},
-		"/verify/" + strings.Repeat("a", 32): {404, "There is no page here"},
-		"/verify/sent/" + strings.Repeat("a", 26): {404, "There is no page here"},
+		"/l/" + empty:                        {404, "The document isn’t here yet"},
+		"/verify/nothing":                    {404, "Page not found"},
+		"/verify/sent/nothing":               {404, "Page not found"},
+		"/verify/" + strings.Repeat("a", 32): {404, "Page not found"},
+		"/verify/sent/" + strings.Repeat("a", 26): {404, "Page not found"},
 	} {
 		r := f.get(t, path)
 		require.Equal(t, want.status, r.status, path)

@@ -42,8 +42,8 @@ func TestVerificationByLink(t *testing.T) {
 	require.Zero(t, one[int](t, f, `SELECT count(*) FROM access_links`))
 	r := f.get(t, page)
 	require.Equal(t, http.StatusOK, r.status)
-	for _, want := range []string{"Check your mail", "jo@example.com", `autocomplete="one-time-code"`, "Send it again",
-		"Use another address", `href="/l/` + slug + `"`, "noindex"} {
+	for _, want := range []string{"Check your email", "jo@example.com", `autocomplete="one-time-code"`, "Send again",
+		"Use another email address", `href="/l/` + slug + `"`, "noindex"} {
 		require.Contains(t, r.body, want)
 	}
 	require.NotContains(t, r.body, m.Code)
@@ -53,7 +53,7 @@ func TestVerificationByLink(t *testing.T) {
 	for range 3 {
 		r = f.get(t, m.path(t))
 		require.Equal(t, http.StatusOK, r.status)
-		require.Contains(t, r.body, "Confirm your address")
+		require.Contains(t, r.body, "Confirm your email address")
 		require.Equal(t, 1, strings.Count(r.body, "<button"))
 		require.Equal(t, "no-store", r.header.Get("Cache-Control"))
 		require.Empty(t, f.do(t, "HEAD", m.path(t), nil).body)
@@ -71,19 +71,19 @@ func TestVerificationByLink(t *testing.T) {
 	// is refused.
 	require.Equal(t, to, f.post(t, m.path(t)).location(t))
 	require.Equal(t, to, f.post(t, page, "code", m.Code).location(t))
-	require.Contains(t, f.get(t, m.path(t)).body, "This link was used already", "a look is no press")
+	require.Contains(t, f.get(t, m.path(t)).body, "This link has already been used", "a look is no press")
 	require.Len(t, f.mails(t), 2)
 	f.pass(time.Minute)
 	for _, r := range []reply{f.post(t, m.path(t)), f.get(t, m.path(t))} {
 		require.Equal(t, http.StatusGone, r.status)
-		require.Contains(t, r.body, "This link was used already")
+		require.Contains(t, r.body, "This link has already been used")
 		require.NotContains(t, r.body, "/a/")
 	}
 	// The page that waited knows, and opens nothing: it may be someone else's who typed the address.
 	r = f.get(t, page)
-	require.Contains(t, r.body, "Your address is confirmed")
+	require.Contains(t, r.body, "Your email address is confirmed")
 	require.NotContains(t, r.body, "/a/")
-	require.Contains(t, f.post(t, page, "code", m.Code).body, "Your address is confirmed")
+	require.Contains(t, f.post(t, page, "code", m.Code).body, "Your email address is confirmed")
 }
 
 func TestVerificationByCode(t *testing.T) {
@@ -127,13 +127,13 @@ func TestCodesCannotBeGuessed(t *testing.T) {
 	for _, typed := range []string{"", "12345", "1234567", "abcdef", "12345x"} {
 		r := f.post(t, page, "code", typed)
 		require.Equal(t, http.StatusUnprocessableEntity, r.status)
-		require.Contains(t, r.body, "Enter the six digits from the mail.")
+		require.Contains(t, r.body, "Enter the six-digit code from the email.")
 		require.Contains(t, r.body, `aria-invalid="true" autofocus`)
 	}
 	for i := 1; i <= 4; i++ {
 		r := f.post(t, page, "code", wrong(i))
 		require.Equal(t, http.StatusUnprocessableEntity, r.status)
-		require.Contains(t, r.body, "That is not the code in the mail.")
+		require.Contains(t, r.body, "That isn’t the code from the email.")
 		require.Contains(t, r.body, `value="`+wrong(i)+`"`)
 	}
 	// The code of one page is of no use on another.
@@ -208,7 +208,7 @@ func TestVerificationEnds(t *testing.T) {
 	page, m := f.asked(t, slug, "jo@example.com")
 	f.pass(24 * time.Hour)
 	for _, r := range []reply{f.get(t, m.path(t)), f.post(t, m.path(t)), f.get(t, page), f.post(t, page, "code", m.Code)} {
-		require.Contains(t, r.body, "The time to confirm is over")
+		require.Contains(t, r.body, "The confirmation has timed out")
 		require.Contains(t, r.body, `href="/l/`+slug+`"`)
 		require.NotContains(t, r.body, "/a/")
 	}
@@ -229,11 +229,11 @@ func TestMailIsSentAgain(t *testing.T) {
 		require.Equal(t, page+"?again", f.post(t, page+"/again").location(t))
 		require.Equal(t, first, f.last(t), "both mails lead to the same")
 	}
-	require.Contains(t, f.get(t, page+"?again").body, "We sent the mail again.")
+	require.Contains(t, f.get(t, page+"?again").body, "We sent the email again.")
 	require.Len(t, f.mails(t), 4)
 	// Four are enough.
 	f.pass(time.Hour)
-	require.NotContains(t, f.get(t, page).body, "Send it again")
+	require.NotContains(t, f.get(t, page).body, "Send again")
 	require.Equal(t, page, f.post(t, page+"/again").location(t))
 	require.Len(t, f.mails(t), 4)
 	require.Regexp(t, `^/a/`, f.post(t, page, "code", first.Code).location(t))

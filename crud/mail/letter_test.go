@@ -216,7 +216,7 @@ func TestTypedTextsBeginNoHeaderAndNoTag(t *testing.T) {
 		require.NotContains(t, o.html, "<h1>x")
 		require.NotContains(t, o.html, "\u202e")
 		require.LessOrEqual(t, len([]rune(o.decoded(t, "Subject"))), len("New lead: ")+maxAddress)
-		for _, fact := range []string{"Email: ", "Page: ", "Submitted: ", "Address confirmed: No"} {
+		for _, fact := range []string{"Email: ", "Page: ", "Submitted: ", "Email confirmed: No"} {
 			require.Equal(t, 1, strings.Count(o.text, "\n"+fact), o.text)
 		}
 	})

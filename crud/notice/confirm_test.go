@@ -57,7 +57,7 @@ func TestNoticesWaitForTheAddressToBeConfirmed(t *testing.T) {
 	for range 2 {
 		status, body = f.send("POST", path, "")
 		require.Equal(t, http.StatusOK, status)
-		require.Contains(t, body, "This address is confirmed")
+		require.Contains(t, body, "This email address is confirmed")
 		require.True(t, confirmed())
 	}
 	f.exec("UPDATE accounts SET notify = 'each'")

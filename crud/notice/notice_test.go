@@ -329,7 +329,7 @@ func TestEndingNotices(t *testing.T) {
 	path := strings.TrimPrefix(f.mails()[0].Unsubscribe, site)
 	status, body := f.send("GET", path, "")
 	require.Equal(t, http.StatusOK, status)
-	require.Contains(t, body, "owner@example.com</strong> for each new lead")
+	require.Contains(t, body, "owner@example.com</strong> gets an email for each new lead")
 	require.Equal(t, notice.Each, f.notify(), "a look changes nothing")
 	status, _ = f.send("POST", path, "", "Sec-Fetch-Site", "cross-site")
 	require.Equal(t, http.StatusForbidden, status)

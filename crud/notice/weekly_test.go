@@ -194,7 +194,7 @@ func TestWeeklyReportOfPeople(t *testing.T) {
 	}
 	status, text := post(sent["owner@example.com"], "List-Unsubscribe=One-Click")
 	require.Equal(t, http.StatusOK, status)
-	require.Contains(t, text, "No weekly report goes to <strong class=\"address\">owner@example.com</strong>")
+	require.Contains(t, text, "<strong class=\"address\">owner@example.com</strong> gets no weekly report")
 	f.now = at("2026-11-09 08:00")
 	f.exec("TRUNCATE river_job")
 	require.NoError(t, f.notices.SendWeekly(t.Context()))

@@ -39,7 +39,7 @@ func TestSignInByCode(t *testing.T) {
 	// The code works once, and the page that waited says so.
 	r = b.send(t, "POST", waiting, url.Values{"csrf": {csrf(t, page)}, "code": {code}})
 	require.Equal(t, 422, r.status)
-	require.Contains(t, r.body, "You have signed in")
+	require.Contains(t, r.body, "You’ve signed in")
 	require.Equal(t, 303, b.get(t, "/dashboard/sign-in?next=/dashboard/live").status,
 		"a browser with a session is not asked")
 }

@@ -143,11 +143,11 @@ func TestSay(t *testing.T) {
 		{"pl", "facts.pages", []any{"n", 22}, "22 strony"},
 		{"de", "size.mb", []any{"n", 2.44}, "2,4 MB"},
 		{"fr", "size.mb", []any{"n", 2.44}, "2,4 Mo"},
-		{"en", "landing.sees", []any{"account", "{n} & <b>"}, "{n} & <b> gets your address and sees what you read."},
+		{"en", "landing.sees", []any{"account", "{n} & <b>"}, "{n} & <b> gets your email address and sees what you read."},
 		{"tlh", "action.back", nil, "Back"},
 	} {
 		require.Equal(t, test.want, c.In(test.language).Say(test.key, test.args...))
 	}
 	html := c.In("en").HTML("confirm.away", "email", Strong("<a>@example.com"), "title", "<b>")
-	require.Equal(t, `<strong class="address">&lt;a&gt;@example.com</strong> asked for “&lt;b&gt;”. One press confirms that this is you.`, string(html))
+	require.Equal(t, `<strong class="address">&lt;a&gt;@example.com</strong> requested “&lt;b&gt;”. Confirm that this is you.`, string(html))
 }

@@ -38,7 +38,7 @@ test('branding: colours that do not read well, a logo, a hostile name', async (t
     await v.page.getByLabel('Email address').fill(to);
     await v.page.getByRole('checkbox').check();
     await v.page.locator('form button[type=submit]').first().click();
-    await v.page.getByRole('heading', { name: 'Check your mail' }).waitFor();
+    await v.page.getByRole('heading', { name: 'Check your email' }).waitFor();
     await look('sent');
     const mail = await mailTo(to);
     assert.doesNotMatch(mail.html, /<img(?! src="data:image)/);

@@ -263,7 +263,7 @@ longTest('dashboard: keys lead through the screens', async (t) => {
   await signIn(v, setting('LODESTONE_PAST_API_KEY'));
   await v.page.locator('button.keys').waitFor();
   await v.page.keyboard.press('?');
-  const list = v.page.getByRole('dialog', { name: 'Keys' });
+  const list = v.page.getByRole('dialog', { name: 'Keyboard shortcuts' });
   await list.waitFor();
   await v.accessible();
   await v.screenshot('dashboard-keys');
@@ -301,7 +301,7 @@ longTest('dashboard: a link shares the statistics, and is revoked', async (t) =>
   await v.page.locator('table.magnets tbody a').first().click();
   await v.page.getByRole('link', { name: 'Shared statistics' }).click();
   await v.page.getByLabel('Name').fill('The team');
-  await v.page.getByRole('button', { name: 'Create the link' }).click();
+  await v.page.getByRole('button', { name: 'Create link' }).click();
   const address = await v.page.locator('#made').innerText();
   await v.accessible();
   await v.screenshot('dashboard-magnet-shared', { full: true });

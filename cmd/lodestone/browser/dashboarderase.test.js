@@ -25,7 +25,7 @@ for (const scripts of [true, false]) {
     await section.locator('input[name=confirm]').fill(email.toUpperCase());
     await section.getByRole('button', { name: 'Erase' }).click();
     await v.page.waitForURL(/\/dashboard\/erasures\/[0-9a-f-]+$/);
-    await v.page.getByRole('heading', { name: 'This person is erased.' }).waitFor();
+    await v.page.getByRole('heading', { name: 'This person has been erased.' }).waitFor();
     assert.ok(!(await v.page.locator('main').innerText()).includes(email));
     await v.look(`dashboard-erased-${scripts}`);
     const [download] = await Promise.all([v.page.waitForEvent('download'), v.page.getByRole('link', { name: 'Download the receipt' }).click()]);

@@ -57,7 +57,7 @@ longTest('dashboard: a person who only reads', async (t) => {
   for (const [name, path] of [['people', '/settings/people'], ['keys', '/settings/keys'], ['webhooks', '/settings/webhooks'], ['audit', '/settings/audit']]) {
     const answer = await v.page.goto(`${site}/dashboard${path}`);
     assert.equal(answer.status(), 403, name);
-    await v.page.getByRole('heading', { name: 'You may not see this' }).waitFor();
+    await v.page.getByRole('heading', { name: 'You don’t have access to this' }).waitFor();
     if (name === 'people') await look('forbidden');
     await v.page.locator('main a').first().click(); // the way on
     await v.page.waitForURL(/\/dashboard/);

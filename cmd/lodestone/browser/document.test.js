@@ -116,7 +116,7 @@ test('document: one bad page costs that page, and its owner sees it', async (t) 
   for (const n of upTo(5)) {
     if (n > 1) await page.keyboard.press('ArrowRight');
     assert.equal(await number(), String(n));
-    if (n === 3) await page.getByText('Page 3 cannot be shown.').waitFor();
+    if (n === 3) await page.getByText('Page 3 can’t be shown.').waitFor();
     else await drawn(page, n);
     await stay(page);
   }
@@ -127,7 +127,7 @@ test('document: one bad page costs that page, and its owner sees it', async (t) 
   const owner = await newDesktop(t);
   await signIn(owner, setting('LODESTONE_API_KEY'));
   await owner.page.goto(`${site}/dashboard/magnets/${magnet.id}`);
-  await owner.page.getByText('The browser of a reader could not show page 3 of the document.').waitFor();
+  await owner.page.getByText('A reader’s browser could not show page 3 of the document.').waitFor();
 });
 
 const kids = 1; // the object of the tree of pages
@@ -145,7 +145,7 @@ for (const [name, damage, bad] of [
     for (const n of upTo(5)) {
       if (n > 1) await page.keyboard.press('ArrowRight');
       assert.equal(await number(), String(n));
-      if (n === bad) await page.getByText(`Page ${n} cannot be shown.`).waitFor();
+      if (n === bad) await page.getByText(`Page ${n} can’t be shown.`).waitFor();
       else await drawn(page, n);
     }
   });
@@ -159,7 +159,7 @@ test('document: one of which no page can be shown says so, and its owner sees it
   const { page } = await open(t, magnet, [1280, 800], {
     before: (p) => p.route(/\/file\?/, async (route) => route.fulfill({ response: await route.fetch(), body: Buffer.from(sized(sizes, { damage })) })),
   });
-  await page.getByText('This document cannot be shown here. It may open after a download.').waitFor();
+  await page.getByText('This document can’t be shown here. It may open after a download.').waitFor();
   await eventually(async () => (await api('GET', `/api/v1/lead-magnets/${magnet.id}/versions`)).data[0].unreadable_page === 0, 'the document that could not be shown');
 });
 
@@ -177,7 +177,7 @@ test('document: a page that takes too long says so, and holds up no other page',
   });
   await page.locator('.page.waiting[data-page="1"]').waitFor();
   await page.clock.runFor(31_000);
-  await page.getByText('Page 1 cannot be shown.').waitFor();
+  await page.getByText('Page 1 can’t be shown.').waitFor();
   await drawn(page, 2);
 });
 

@@ -62,7 +62,7 @@ for (const [device, o] of taken([['phone', {}], ['desktop', {}], ['desktop', { d
     await v.page.keyboard.press('Enter');
     await v.page.getByText('Enter an email address like jo@example.com.').waitFor();
     await v.page.getByText('Enter your name.').waitFor();
-    await v.page.getByText('Tick the box to go on.').waitFor();
+    await v.page.getByText('Tick the box to continue.').waitFor();
     assert.equal(await v.page.evaluate(() => document.activeElement.shadowRoot.activeElement.name), 'email');
     await v.accessible();
     await v.screenshot('embed-wrong');
@@ -124,7 +124,7 @@ test('embed: an address that has to be confirmed, and a page of the owner\'s', a
   await v.page.goto(first.url);
   await v.page.getByLabel('Email address').fill('eve@example.com');
   await v.page.getByRole('button').click();
-  await v.page.getByText('Check your mail: we sent a link and a code to eve@example.com.').waitFor();
+  await v.page.getByText('Check your email: we sent a link and a code to eve@example.com.').waitFor();
   await v.screenshot('embed-verify');
   await v.page.getByRole('link', { name: 'Enter the code' }).click();
   await v.page.waitForURL(`${site}/verify/sent/*`);
@@ -229,7 +229,7 @@ longTest('embed: a connection that is gone keeps what was typed', async (t) => {
   await v.page.getByLabel('Email address').fill('kim@example.com');
   await v.offline();
   await v.page.getByRole('button').click();
-  await v.page.getByText('The form could not be sent. Check your connection, and send it again.').waitFor();
+  await v.page.getByText('The form couldn’t be submitted. Check your connection, and try again.').waitFor();
   await v.accessible();
   await v.screenshot('embed-offline');
   await v.offline(false);

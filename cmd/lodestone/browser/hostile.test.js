@@ -125,7 +125,7 @@ test('hostile text: every field, on every screen, page and mail', async (t) => {
   await reader.page.locator('#name').fill(plant('name of a visitor'));
   await reader.page.getByRole('checkbox').check();
   await reader.page.locator('form button[type=submit]').first().click();
-  await reader.page.getByRole('heading', { name: 'Check your mail' }).waitFor();
+  await reader.page.getByRole('heading', { name: 'Check your email' }).waitFor();
   seen += await look(reader);
   await reader.page.goto(linkOf(await mailTo(email), '/verify/'));
   seen += await look(reader);

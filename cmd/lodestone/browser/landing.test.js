@@ -238,12 +238,12 @@ test('landing: consent, and a page of the owner after the form', async (t) => {
   const to = address();
   await email(v.page).fill(to);
   await v.page.getByRole('button', { name: 'Send it' }).click();
-  await v.page.getByText('Tick the box to go on.').waitFor();
+  await v.page.getByText('Tick the box to continue.').waitFor();
   assert.ok(await v.page.getByRole('checkbox').evaluate((e) => e === document.activeElement));
   await v.accessible();
   await v.screenshot('landing-consent-missing');
   await submitUnchecked(v.page);
-  await v.page.getByText('Tick the box to go on.').waitFor();
+  await v.page.getByText('Tick the box to continue.').waitFor();
   await v.page.getByText('You may write to me about guides.').click(); // its label
   await v.page.getByRole('button', { name: 'Send it' }).click();
   await v.page.waitForURL(`${thanks}/thanks?a=b`); // nothing is added
@@ -289,7 +289,7 @@ test('status: wrong addresses that people come to are answered by a page', async
   for (const path of ['/l/', '/l/x/y', '/a/', '/a/x', '/a/x/y', '/a/x/', '/verify/', '/verify/x/y']) {
     const answer = await v.page.goto(site + path);
     assert.equal(answer.status(), 404, path);
-    await v.page.getByRole('heading', { name: 'There is no page here' }).waitFor();
+    await v.page.getByRole('heading', { name: 'Page not found' }).waitFor();
   }
 });
 
@@ -318,7 +318,7 @@ longTest('status: no address is flooded with mails', async (t) => {
     await v.page.goto(link.url);
     await email(v.page).fill(to);
     await button(v.page).click();
-    if (i < 6) await v.page.getByRole('heading', { name: 'Check your mail' }).waitFor();
+    if (i < 6) await v.page.getByRole('heading', { name: 'Check your email' }).waitFor();
   }
   await v.page.getByRole('heading', { name: 'Too many requests' }).waitFor();
   await v.accessible();

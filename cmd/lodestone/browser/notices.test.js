@@ -24,8 +24,8 @@ test('notices: an address is confirmed by a press, and ends them', async (t) => 
     await v.page.getByText(to).waitFor();
     await look('confirm');
     assert.equal((await account('GET')).notify_email_confirmed, false, 'a look confirms nothing');
-    await v.page.getByRole('button', { name: 'Confirm this address' }).click();
-    await v.page.getByRole('heading', { name: 'This address is confirmed' }).waitFor();
+    await v.page.getByRole('button', { name: 'Confirm this email address' }).click();
+    await v.page.getByRole('heading', { name: 'This email address is confirmed' }).waitFor();
     await look('confirmed');
     assert.equal((await account('GET')).notify_email_confirmed, true);
     await v.page.getByRole('link', { name: 'Choose which ones' }).click();

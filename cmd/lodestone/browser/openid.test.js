@@ -1,4 +1,4 @@
-// Signing in by OpenID Connect, at a real provider on another site (cmd/lodestone-lab/openidcheck/provider).
+// Signing in with OpenID Connect, at a real provider on another site (cmd/lodestone-lab/openidcheck/provider).
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 
@@ -59,7 +59,7 @@ for (const [device, o] of [['phone', {}], ['phone', { dark: true, scripts: false
     await look('people');
     await v.page.goto(`${screen}/settings/sessions`);
     const own = v.page.locator('tr, li', { hasText: ada.email }).first();
-    assert.match(await own.innerText(), /by OpenID Connect/);
+    assert.match(await own.innerText(), /with OpenID Connect/);
     await look('sessions');
     await signOut(v);
 
@@ -90,7 +90,7 @@ test('openid: an answer of the provider works once, in the browser that asked', 
   await signOut(v);
   const refused = async (who, address) => {
     await who.page.goto(address);
-    await who.page.getByText('Signing in with Example ID did not work. Try again.').waitFor();
+    await who.page.getByText('Signing in with Example ID didn’t work. Try again.').waitFor();
     await who.page.goto(screen);
     assert.equal(new URL(who.page.url()).pathname, '/dashboard/sign-in');
   };
@@ -121,7 +121,7 @@ test('openid: who turns back at the provider starts again, and gets to the scree
   const asked = v.requests.find((r) => r.url().startsWith(`${issuer}/auth?`));
   const state = new URL(asked.url()).searchParams.get('state');
   await v.page.goto(`${asks}/openid/callback?${new URLSearchParams({ error: 'access_denied', state })}`);
-  await v.page.getByText('Signing in with Example ID did not work. Try again.').waitFor();
+  await v.page.getByText('Signing in with Example ID didn’t work. Try again.').waitFor();
   await v.accessible();
   await v.screenshot('openid-declined');
   await pass(v, ada);

@@ -16,10 +16,10 @@ test('outage: every screen', async (t) => {
   }));
   await settings.getByLabel('Name', { exact: true }).waitFor();
   await publish.getByLabel('PDF', { exact: true }).waitFor();
-  await links.getByText('The numbers are not available').waitFor();
+  await links.getByText('The numbers are unavailable').waitFor();
   assert.ok(await links.locator('main table a').count() > 0, 'the links are there without their numbers');
   for (const page of broken) {
-    await page.getByRole('heading', { name: 'The numbers are not available' }).waitFor();
+    await page.getByRole('heading', { name: 'The numbers are unavailable' }).waitFor();
     assert.equal(await page.getByRole('link', { name: 'Try again' }).getAttribute('href'), new URL(page.url()).pathname);
     assert.ok(await page.getByRole('link', { name: 'Settings', exact: true }).first().isVisible(), 'the other screens are one press away');
   }

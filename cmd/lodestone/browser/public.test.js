@@ -15,7 +15,7 @@ test('public: an unknown path is a page for browsers and JSON for programs', asy
     const v = await newDesktop(t, { dark, expected: [/40[145]/] });
     const answer = await v.page.goto(`${site}/nothing/here`);
     assert.equal(answer.status(), 404);
-    await v.page.getByRole('heading', { name: 'There is no page here' }).waitFor();
+    await v.page.getByRole('heading', { name: 'Page not found' }).waitFor();
     await v.accessible();
     await v.screenshot('status-unknown');
     await v.page.goto(`${site}/api/v1/lead-magnets`);

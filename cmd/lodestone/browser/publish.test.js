@@ -38,7 +38,7 @@ test('publish: from `up` to the first reader, without a terminal', async (t) => 
     name: 'worth-reading.pdf', mimeType: 'application/pdf', buffer: Buffer.from(guide),
   });
   await page.getByLabel('What readers get').fill('Twelve pages on guides that people ask for, open and finish.');
-  await page.getByLabel('Readers confirm their address by mail first').check();
+  await page.getByLabel('Require readers to confirm their email address').check();
   await seen(owner, 'chosen');
   await page.getByRole('button', { name: 'Publish' }).click();
   const landing = await page.locator('[role=status] a.address').innerText();
@@ -55,7 +55,7 @@ test('publish: from `up` to the first reader, without a terminal', async (t) => 
   await seen(visitor, 'landing');
   await visitor.page.getByLabel('Email address').fill(address);
   await visitor.page.getByRole('button', { name: 'Send me the document' }).click();
-  await visitor.page.getByRole('heading', { name: 'Check your mail' }).waitFor();
+  await visitor.page.getByRole('heading', { name: 'Check your email' }).waitFor();
   await seen(visitor, 'form-sent');
 
   // Their mail is in the mailbox of `up`, since there is no server for mails.

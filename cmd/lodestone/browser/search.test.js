@@ -54,7 +54,7 @@ for (const padding of [0, 150_000]) { // complete, and in parts
     await says(v.page, '1 of 6');
     await at(v.page, 2);
     await v.page.locator('#query').fill('pears');
-    await says(v.page, 'No hits');
+    await says(v.page, 'No results');
     assert.equal(await v.page.locator('.marks').count(), 0);
     await v.page.keyboard.press('Escape');
     await v.page.getByRole('search').waitFor({ state: 'hidden' });
@@ -101,7 +101,7 @@ for (const [device, dark] of [['phone', false], ['phone', true], ['tablet', fals
     await v.page.locator('#query:focus').waitFor();
     await v.page.locator('#query').fill('address');
     await v.page.locator('#hits').getByText(/^1 of \d\d$/).waitFor();
-    await v.page.getByRole('button', { name: 'Next hit' }).click();
+    await v.page.getByRole('button', { name: 'Next result' }).click();
     await v.page.locator('#hits').getByText(/^2 of /).waitFor();
     await v.page.locator('.marks .chosen').first().waitFor({ state: 'attached' });
     await v.page.waitForFunction(() => document.querySelectorAll('.page.waiting').length === 0);

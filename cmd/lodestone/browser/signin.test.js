@@ -36,8 +36,8 @@ async function person(role) {
 async function ask(v, email, count = 2) {
   if (!v.page.url().startsWith(asks)) await v.page.goto(asks);
   await v.page.getByLabel('Email address').fill(email);
-  await v.page.getByRole('button', { name: 'Mail me a link and a code' }).click();
-  await v.page.getByRole('heading', { name: 'Check your mail' }).waitFor();
+  await v.page.getByRole('button', { name: 'Email me a link and a code' }).click();
+  await v.page.getByRole('heading', { name: 'Check your email' }).waitFor();
   return mailTo(email, count);
 }
 
@@ -82,7 +82,7 @@ for (const [device, o] of every ? looks : [['desktop', {}]]) {
     // By a code. What is no address, and a wrong code, are shown beside the field.
     await v.page.goto(`${screen}/live`);
     await v.page.getByLabel('Email address').fill('not an address');
-    await v.page.getByRole('button', { name: 'Mail me a link and a code' }).click();
+    await v.page.getByRole('button', { name: 'Email me a link and a code' }).click();
     await v.page.locator('#email-wrong').waitFor();
     await look('wrong-address');
     const first = await ask(v, email);
@@ -90,7 +90,7 @@ for (const [device, o] of every ? looks : [['desktop', {}]]) {
     const code = first.text.match(/\b\d{6}\b/)[0];
     await v.page.getByLabel('Six digits').fill(String((Number(code) + 1) % 1_000_000).padStart(6, '0'));
     await v.page.getByRole('button', { name: 'Sign in' }).click();
-    await v.page.getByText('That is not the code in the mail.').waitFor();
+    await v.page.getByText('That isn’t the code from the email.').waitFor();
     await look('wrong-code');
     await v.page.getByLabel('Six digits').fill(code);
     await v.page.getByRole('button', { name: 'Sign in' }).click();
@@ -102,7 +102,7 @@ for (const [device, o] of every ? looks : [['desktop', {}]]) {
     for (const method of ['HEAD', 'GET', 'GET', 'POST']) await fetch(mailed, { method });
     const other = await visitor(t, device, o);
     await other.page.goto(mailed);
-    await other.page.getByRole('heading', { name: 'This is another browser' }).waitFor();
+    await other.page.getByRole('heading', { name: 'You’re in another browser' }).waitFor();
     assert.equal(await other.page.locator('form').count(), 0, 'a program that presses buttons finds none');
     await other.accessible();
     await other.screenshot('sign-in-elsewhere');
@@ -112,12 +112,12 @@ for (const [device, o] of every ? looks : [['desktop', {}]]) {
     await tab.getByRole('button', { name: 'Sign in' }).click();
     await tab.waitForURL(screen);
     await v.page.reload();
-    await v.page.getByRole('heading', { name: 'You have signed in' }).waitFor();
+    await v.page.getByRole('heading', { name: 'You’ve signed in' }).waitFor();
     await look('wait-done');
     await tab.getByRole('button', { name: 'Sign out' }).click();
     await tab.getByText('You are signed out.').waitFor();
     await tab.goto(mailed);
-    await tab.getByRole('heading', { name: 'This link was used already' }).waitFor();
+    await tab.getByRole('heading', { name: 'This link has already been used' }).waitFor();
     await look('link-used', tab);
     await tab.close();
 
@@ -145,7 +145,7 @@ longTest('sign-in: by keyboard alone', async (t) => {
   await v.page.locator('#email:focus').waitFor();
   await keyboard.type(email);
   await keyboard.press('Enter');
-  await v.page.getByRole('heading', { name: 'Check your mail' }).waitFor();
+  await v.page.getByRole('heading', { name: 'Check your email' }).waitFor();
   await v.page.locator('#code:focus').waitFor();
   await keyboard.type((await mailTo(email, 2)).text.match(/\b\d{6}\b/)[0]);
   await keyboard.press('Enter');
@@ -268,12 +268,12 @@ longTest('sign-in: nothing typed is lost if the session ends', async (t) => {
     const slug = `kept-${randomUUID().slice(0, 8)}`, typed = 'It’s <b>"long"</b>\n\nand took & an hour  \n';
     await v.page.goto(`${screen}/links/new?magnet=${magnet.id}`);
     await v.page.getByLabel('What readers get').fill(typed);
-    await v.page.getByLabel('Address of the page').fill(slug);
+    await v.page.getByLabel('URL of the landing page').fill(slug);
     const { data } = await api('GET', '/api/v1/sessions?per_page=100');
     for (const s of data.filter((s) => s.email === email)) await api('DELETE', `/api/v1/sessions/${s.id}`);
-    await v.page.getByRole('button', { name: 'Make the link' }).click();
+    await v.page.getByRole('button', { name: 'Create link' }).click();
     if (o.scripts === false) { // it is shown, to be copied
-      await v.page.getByRole('heading', { name: 'Nothing was changed yet' }).waitFor();
+      await v.page.getByRole('heading', { name: 'Nothing has been changed yet' }).waitFor();
       assert.ok((await v.page.locator('.typed').innerText()).includes('and took & an hour'));
       await v.accessible();
       await v.fits();
@@ -285,7 +285,7 @@ longTest('sign-in: nothing typed is lost if the session ends', async (t) => {
     await enter({ ...v, page: tab }, email, 3);
     await tab.waitForURL(/\/links\/new/);
     await tab.close();
-    await v.page.getByRole('button', { name: 'Make the link' }).click();
+    await v.page.getByRole('button', { name: 'Create link' }).click();
     await v.page.getByText('The page is open.').waitFor();
     const { data: links } = await api('GET', `/api/v1/generic-links?lead_magnet_id=${magnet.id}`);
     assert.deepEqual([links.length, links[0].slug, links[0].description], [1, slug, typed]);

@@ -53,20 +53,20 @@ const scene = () => (made ??= (async () => {
     checked,
     pages: [
       ['landing', checked.url, 'The guide to good guides', 200],
-      ['form-sent', sent.url, 'Check your mail', 200],
-      ['form-done', done.url, 'Your address is confirmed', 200],
-      ['confirm', ask, 'Confirm your address', 200],
-      ['confirm-used', used, 'This link was used already', 410],
+      ['form-sent', sent.url, 'Check your email', 200],
+      ['form-done', done.url, 'Your email address is confirmed', 200],
+      ['confirm', ask, 'Confirm your email address', 200],
+      ['confirm-used', used, 'This link has already been used', 410],
       ['viewer-expired', expired.url, 'This link has expired', 410],
       ['viewer-off', off.url, 'This link is switched off', 410],
-      ['viewer-unknown', `${site}/a/nothing-here`, 'There is no page here', 404],
+      ['viewer-unknown', `${site}/a/nothing-here`, 'Page not found', 404],
       ['landing-inactive', inactive.url, 'This offer is closed', 410],
-      ['landing-deleted', deleted.url, 'This page is no longer there', 410],
-      ['landing-soon', soon.url, 'The document is not here yet', 404],
-      ['not-found', `${site}/nothing/here`, 'There is no page here', 404],
+      ['landing-deleted', deleted.url, 'This page is gone', 410],
+      ['landing-soon', soon.url, 'The document isn’t here yet', 404],
+      ['not-found', `${site}/nothing/here`, 'Page not found', 404],
       ['share', share.url, null, 200],
       ['share-locked', locked.url, null, 200],
-      ['share-revoked', revoked.url, 'There is no page here', 404],
+      ['share-revoked', revoked.url, 'Page not found', 404],
       ['share-expired', old.url, 'This link has expired', 410],
       ['sign-in', `${site}/dashboard/sign-in`, 'Sign in', 200],
     ],
@@ -96,7 +96,7 @@ test('state: every page of visitors', async (t) => {
   await look('viewer');
   const other = await newDesktop(t, { expected: [/410/] });
   await other.page.goto(once.url);
-  await other.page.getByRole('heading', { name: 'This link is used up' }).waitFor();
+  await other.page.getByRole('heading', { name: 'This link has been used up' }).waitFor();
   await look('viewer-used-up', other.page);
 
   // Five mails an hour to a mailbox.
@@ -136,16 +136,16 @@ test('state: the pages of notices', async (t) => {
   const confirm = linkOf(await mailTo(to), '/notices/confirm/');
   await v.page.goto(confirm);
   await look('confirm');
-  await v.page.getByRole('button', { name: 'Confirm this address' }).click();
-  await v.page.getByRole('heading', { name: 'This address is confirmed' }).waitFor();
+  await v.page.getByRole('button', { name: 'Confirm this email address' }).click();
+  await v.page.getByRole('heading', { name: 'This email address is confirmed' }).waitFor();
   await look('confirmed');
   await v.page.getByRole('link', { name: 'Choose which ones' }).click();
   await v.page.waitForURL(/\/notices\/(?!confirm)/);
   await look('choose');
-  await v.page.getByRole('button', { name: 'Send no more' }).first().click();
+  await v.page.getByRole('button', { name: 'Turn off' }).first().click();
   await look('unsubscribed');
   await quiet('PATCH', '/api/v1/account', { notify_email: null });
   await v.page.goto(confirm);
-  await v.page.getByRole('heading', { name: 'There is no page here' }).waitFor();
+  await v.page.getByRole('heading', { name: 'Page not found' }).waitFor();
   await look('gone');
 });

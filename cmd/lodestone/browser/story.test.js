@@ -22,7 +22,7 @@ test('the complete story', async (t) => {
   await page.getByLabel('Email address').fill(address);
   await page.getByLabel('Name').fill('Ada Lovelace');
   await page.getByRole('button', { name: 'Send me the document' }).click();
-  await page.getByRole('heading', { name: 'Check your mail' }).waitFor();
+  await page.getByRole('heading', { name: 'Check your email' }).waitFor();
   await v.accessible();
   await v.screenshot('story-1-check-your-mail');
   const first = await submission();

@@ -18,13 +18,13 @@ async function submitted(v, fields = {}) {
   await v.page.goto(link.url);
   await v.page.getByLabel('Email address').fill(address);
   await v.page.locator('form button[type=submit]').first().click();
-  await v.page.getByRole('heading', { name: 'Check your mail' }).waitFor();
+  await v.page.getByRole('heading', { name: 'Check your email' }).waitFor();
   return { link, address };
 }
 
 /** Types a code. With scripts the sixth digit sends it. */
 async function fill(v, code) {
-  await v.page.getByLabel('Six digits from the mail').fill(code);
+  await v.page.getByLabel('Six-digit code from the email').fill(code);
   if (v.options.scripts === false) await v.page.getByRole('button', { name: 'Confirm and read' }).click();
 }
 
@@ -33,7 +33,7 @@ test('verify: a code that is pasted or typed goes by itself, once', async (t) =>
     const v = await newDesktop(t);
     const { address } = await submitted(v);
     const code = codeOf(await mailTo(address));
-    const field = v.page.getByLabel('Six digits from the mail');
+    const field = v.page.getByLabel('Six-digit code from the email');
     await field.focus();
     if (how === 'typed') await v.page.keyboard.type(code, { delay: 5 });
     else await v.page.keyboard.insertText(` ${code}\n`);
@@ -44,7 +44,7 @@ test('verify: a code that is pasted or typed goes by itself, once', async (t) =>
 
 /** Where upright lines end in a picture of a field, in px from its left edge. */
 async function linesIn(page, { x, y, width, height }) {
-  await page.getByLabel('Six digits from the mail').evaluate((f) => f.blur());
+  await page.getByLabel('Six-digit code from the email').evaluate((f) => f.blur());
   const shot = await picture(page, { clip: { x, y, width, height } });
   return page.evaluate(async ([data, wide]) => {
     const image = new Image();
@@ -66,11 +66,11 @@ longTest('verify: the field is as wide as six cells, and the mail is one press a
   await v.page.goto(link.url);
   await v.page.getByLabel('Email address').fill(`eve-${randomUUID().slice(0, 8)}@gmail.com`);
   await v.page.locator('form button[type=submit]').first().click();
-  const box = await v.page.getByLabel('Six digits from the mail').boundingBox();
+  const box = await v.page.getByLabel('Six-digit code from the email').boundingBox();
   assert.ok(box.width > 200 && box.width < 280, `${box.width} px`);
   assert.deepEqual(await linesIn(v.page, box), [1, 2, 3, 4, 5].map((n) => 1 + 12 + 36 * n), 'each digit has a cell of its own');
   assert.equal(await v.page.getByRole('link', { name: /Open Gmail/ }).getAttribute('href'), 'https://mail.google.com/');
-  await v.page.getByLabel('Six digits from the mail').evaluate((f) => { f.value = '12345'; });
+  await v.page.getByLabel('Six-digit code from the email').evaluate((f) => { f.value = '12345'; });
   await v.screenshot('verify-cells');
 });
 
@@ -84,12 +84,12 @@ for (const [device, o] of [['phone', { scripts: false }], ...every ? [['phone', 
     if (o.scripts !== false) await measure('verify-sent', v);
     const code = codeOf(await mailTo(address));
     const wrong = String((Number(code) + 1) % 1_000_000).padStart(6, '0');
-    const field = v.page.getByLabel('Six digits from the mail');
+    const field = v.page.getByLabel('Six-digit code from the email');
     await field.fill('12');
     await v.page.getByRole('button', { name: 'Confirm and read' }).click();
-    await v.page.getByText('Enter the six digits from the mail.').waitFor();
+    await v.page.getByText('Enter the six-digit code from the email.').waitFor();
     await fill(v, wrong);
-    await v.page.getByText('That is not the code in the mail.').waitFor();
+    await v.page.getByText('That isn’t the code from the email.').waitFor();
     await v.accessible();
     await v.screenshot('verify-wrong-code');
     await v.page.getByText(/^Valid for about 24 hours/).waitFor();
@@ -129,11 +129,11 @@ test('verify: a link works once, and says so the second time', async (t) => {
   await other.page.getByRole('button', { name: 'Confirm and read' }).click();
   await other.page.waitForURL(/\/a\//);
   await other.page.goto(url);
-  await other.page.getByRole('heading', { name: 'This link was used already' }).waitFor();
+  await other.page.getByRole('heading', { name: 'This link has already been used' }).waitFor();
   await other.accessible();
   await other.screenshot('verify-used');
   await v.page.goto(waiting);
-  await v.page.getByRole('heading', { name: 'Your address is confirmed' }).waitFor();
+  await v.page.getByRole('heading', { name: 'Your email address is confirmed' }).waitFor();
   await v.accessible();
   await v.screenshot('verify-confirmed');
   await v.page.getByRole('link', { name: 'Back to the page' }).click();
@@ -145,7 +145,7 @@ longTest('verify: no secret is guessed or reflected', async (t) => {
   for (const path of ['/verify/aaaaaaaaaaaaaaaaaaaaaaaaaa', '/verify/sent/aaaaaaaaaaaaaaaaaaaaaaaaaa', `/verify/${encodeURIComponent('"><script>alert(1)</script>')}`, '/verify/', '/verify/sent/x/again']) {
     const answer = await v.page.goto(site + path);
     assert.equal(answer.status(), 404, path);
-    await v.page.getByRole('heading', { name: 'There is no page here' }).waitFor();
+    await v.page.getByRole('heading', { name: 'Page not found' }).waitFor();
   }
 });
 
@@ -172,7 +172,7 @@ longTest('verify: the mail says nothing that a visitor wrote, and its HTML runs 
   await v.page.getByLabel('Email address').fill(address);
   await v.page.getByLabel('Name').fill('BUY-NOW https://evil.example <b>x</b>');
   await v.page.locator('form button[type=submit]').first().click();
-  await v.page.getByRole('heading', { name: 'Check your mail' }).waitFor();
+  await v.page.getByRole('heading', { name: 'Check your email' }).waitFor();
   const mail = await mailTo(address);
   assert.doesNotMatch(mail.subject + mail.text + mail.html, /BUY-NOW|evil\.example/);
   assert.doesNotMatch(mail.html, /<script|<img|javascript:|onerror/i); // nothing counts who opens it

@@ -175,7 +175,7 @@ for (const o of [{ device: 'desktop' }, { device: 'phone', dark: true }, { devic
     if (o.scripts === false) { // a page that was open before the switch
       await v.page.getByRole('button', { name: 'Download it' }).click();
     } else await v.page.goto(new URL(`${address}&d=0192f0c1-2f6b-7cc0-8a3c-1d2e3f405162`, link.url).href);
-    await v.page.getByRole('heading', { name: 'This document is for reading' }).waitFor();
+    await v.page.getByRole('heading', { name: 'This document is read-only' }).waitFor();
     await v.accessible();
     await v.fits();
     await v.screenshot('viewer-no-download');
@@ -219,7 +219,7 @@ test('viewer: a link for one view', async (t) => {
   await drawn(v.page, 1);
   const other = await newDesktop(t, { expected: [/410/] });
   await other.page.goto(link.url);
-  await other.page.getByRole('heading', { name: 'This link is used up' }).waitFor();
+  await other.page.getByRole('heading', { name: 'This link has been used up' }).waitFor();
   await other.accessible();
   await other.screenshot('viewer-used-up');
 });
@@ -235,7 +235,7 @@ longTest('viewer: links that do not open', async (t) => {
   for (const [url, status, words] of [
     [expired.url, 410, 'This link has expired'],
     [inactive.url, 410, /no longer|switched off|closed/],
-    [expired.url.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a')), 404, 'There is no page here'],
+    [expired.url.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a')), 404, 'Page not found'],
   ]) {
     const answer = await v.page.goto(url);
     assert.equal(answer.status(), status, url);

@@ -17,9 +17,9 @@ test('weight: pages of visitors', async (t) => {
   await v.page.getByLabel('Email address').fill(address);
   await v.page.getByLabel('Name').fill('Eve');
   await v.page.locator('form button[type=submit]').click();
-  await v.page.getByRole('heading', { name: 'Check your mail' }).waitFor();
-  await weigh('Check your mail', v, v.page.url());
-  await weigh('Confirm your address', v, linkOf(await mailTo(address), '/verify/'));
+  await v.page.getByRole('heading', { name: 'Check your email' }).waitFor();
+  await weigh('Check your email', v, v.page.url());
+  await weigh('Confirm your email address', v, linkOf(await mailTo(address), '/verify/'));
   const access = await newAccessLink();
   await weigh('Reading page, with its document', v, access.url, { except: ['script'] });
   await api('PATCH', `/api/v1/access-links/${access.id}`, { is_active: false });
