@@ -69,7 +69,7 @@ func New(c Config, d Deps) (*Queue, error) {
 	w := &worker{site: strings.TrimRight(d.Site, "/"), render: render, texts: texts, postgres: d.Postgres,
 		tokens: d.Tokens, log: d.Log, mails: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "lodestone_mail_attempts_total",
-			Help: "Mails handed to the SMTP server, by kind and outcome: sent, refused (for good), expired (its content became worthless before it could be sent), failed (will be tried again).",
+			Help: "Emails handed to the SMTP server, by kind and outcome: sent, refused (permanently), expired (no longer useful before it could be sent), failed (will be retried).",
 		}, []string{"kind", "outcome"})}
 	for _, k := range kinds {
 		for _, outcome := range []string{sent, refused, expired, failed} {

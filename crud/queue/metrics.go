@@ -38,7 +38,7 @@ func newMetrics(pool *postgres.Pool, r prometheus.Registerer) *metrics {
 		}, []string{"kind"}),
 		depth: prometheus.NewDesc("lodestone_queue_jobs",
 			"Jobs of all processes that share the database, by queue and state; cancelled and discarded ones are kept for seven days.", []string{"queue", "state"}, nil),
-		age: prometheus.NewDesc("lodestone_queue_oldest_seconds", "How long the job that waited longest has been due.",
+		age: prometheus.NewDesc("lodestone_queue_oldest_seconds", "How long the longest-waiting job has been due.",
 			[]string{"queue"}, nil),
 	}
 	r.MustRegister(m.jobs, m.took, m)

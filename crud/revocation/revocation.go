@@ -80,7 +80,7 @@ type Record struct {
 func New(d Deps) *Record {
 	r := &Record{deps: d, lag: prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "lodestone_revocation_lag_seconds",
-		Help: "Age of the oldest revocation that is not on record outside the databases: a restore would not know of it.",
+		Help: "Age of the oldest revocation not yet in the log outside the databases; a restore would miss it.",
 	})}
 	d.Registerer.MustRegister(r.lag)
 	r.Loop = service.Every("record of revocations", writeEvery, writeEvery, d.Log, r.write)

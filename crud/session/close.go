@@ -65,7 +65,7 @@ func NewCloser(idle time.Duration, d CloserDeps) *Closer {
 		d.Now = time.Now
 	}
 	c := &Closer{idle: idle, deps: d, errors: prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "lodestone_session_end_errors_total", Help: "Looks for sessions that are over that failed.",
+		Name: "lodestone_session_end_errors_total", Help: "Failed searches for ended sessions.",
 	})}
 	d.Registerer.MustRegister(c.errors)
 	c.Loop = service.Every("ends of sessions", closeEvery, closeEvery, d.Log, func(ctx context.Context) error {

@@ -88,13 +88,13 @@ type metrics struct {
 func newMetrics(r prometheus.Registerer) *metrics {
 	m := &metrics{
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "lodestone_webhook_attempts_total",
-			Help: "Messages sent to webhooks, by how it went."}, []string{"result"}),
+			Help: "Messages sent to webhooks, by result."}, []string{"result"}),
 		took: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "lodestone_webhook_attempt_seconds",
-			Help: "Time until a webhook had answered.", Buckets: []float64{.01, .03, .1, .3, 1, 3, 10, 30}}),
+			Help: "Response time of webhooks.", Buckets: []float64{.01, .03, .1, .3, 1, 3, 10, 30}}),
 		disabled: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_webhook_disabled_total",
-			Help: "Webhooks that were disabled because they failed."}),
+			Help: "Webhooks disabled after repeated failures."}),
 		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_webhook_errors_total",
-			Help: "Looks for messages to send, and notes of how it went, that failed."}),
+			Help: "Failed reads of pending messages and failed writes of results."}),
 	}
 	for _, result := range []string{resultDelivered, resultFailed} {
 		m.attempts.WithLabelValues(result)

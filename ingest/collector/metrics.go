@@ -47,12 +47,12 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	}, []string{"code"})
 	refused := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "lodestone_collector_overload_refusals_total",
-		Help: "Requests turned away because of a limit: too many requests or bytes at once, or too many views of one address.",
+		Help: "Requests refused by a limit: too many requests or bytes at once, or too many views from one address.",
 	}, []string{"limit"})
 	m := &metrics{
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "lodestone_collector_requests_in_flight",
-			Help: "Requests that are being worked on.",
+			Help: "Requests in progress.",
 		}),
 		accepted: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "lodestone_collector_accepted_events_total",
@@ -64,16 +64,16 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		}),
 		unhashed: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "lodestone_collector_unhashed_events_total",
-			Help: "Accepted events kept without the hash of an address because there was no salt for the day.",
+			Help: "Accepted events stored without an address hash because the day had no salt.",
 		}),
 		ack: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "lodestone_collector_ack_seconds",
-			Help:    "Time until the events of a request were durable, or the wait was given up.",
+			Help:    "Time until the events of a request were durable or the request gave up.",
 			Buckets: prometheus.ExponentialBucketsRange(0.0005, 8, 15),
 		}),
 		acceptFailures: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "lodestone_collector_accept_failures_total",
-			Help: "Times that no connection could be accepted: no file descriptor was free, or --collector-max-connections were open. Clients waited meanwhile.",
+			Help: "Connections that had to wait because no file descriptor was free, or --collector-max-connections were open.",
 		}),
 		rejected: make(map[Code]prometheus.Counter, len(codes)),
 	}

@@ -108,7 +108,7 @@ type SaltsDeps struct {
 func NewSalts(d SaltsDeps) (*Salts, error) {
 	s := &Salts{queries: store.New(d.Postgres.Unscoped()), keys: d.Tokens, now: d.Now, log: d.Log, unreadable: map[string]bool{}, age: prometheus.NewGauge(prometheus.GaugeOpts{ //nolint:promlinter // salts come by the day
 		Name: "lodestone_collector_salt_horizon_days",
-		Help: "Days for which there are salts of the address hash, today included. Below 1, events are kept without the hash.",
+		Help: "Days, including today, that have a salt for the address hash. Below 1, events are stored without the hash.",
 	})}
 	if err := d.Registerer.Register(s.age); err != nil {
 		return nil, fmt.Errorf("register salt metrics: %w", err)

@@ -37,10 +37,10 @@ func newMetrics(r prometheus.Registerer, state func() status) *metrics {
 			Name: "lodestone_consumer_dead_letters_total", Help: "Records that could not become rows, by reason.",
 		}, []string{"reason"}),
 		retries:   counter("insert_retries_total", "Inserts tried again after an error."),
-		recovered: counter("rows_found_stored_total", "Rows of unfinished batches that turned out to be stored already."),
+		recovered: counter("rows_found_stored_total", "Rows of unfinished batches that were found to be stored already."),
 		gaps:      counter("offset_gaps_total", "Jumps in the offsets read from Kafka."),
 		lost: counter("lost_records_total",
-			"Records that Kafka deleted before they were stored. Anything but 0 is an alarm: events are lost."),
+			"Records that Kafka deleted before they were stored. Any value but 0 means lost events."),
 		insert: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "lodestone_consumer_insert_seconds", Help: "Time of one successful insert.",
 			Buckets: prometheus.ExponentialBuckets(0.002, 2, 14),
@@ -58,7 +58,7 @@ func newMetrics(r prometheus.Registerer, state func() status) *metrics {
 	for _, reason := range []string{haltedLog, haltedNewer} {
 		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name:        "lodestone_consumer_halted_partitions",
-			Help:        "Partitions that stand still until an operator acts, by reason: see the log.",
+			Help:        "Partitions that have stopped until an operator acts, by reason: see the log.",
 			ConstLabels: prometheus.Labels{"reason": reason},
 		}, func() float64 { return float64(state().halted[reason]) }))
 	}
@@ -66,7 +66,7 @@ func newMetrics(r prometheus.Registerer, state func() status) *metrics {
 		m.lost, m.insert, m.freshness,
 		gauge("partitions", "Partitions that this consumer works on.",
 			func() float64 { return float64(state().partitions) }),
-		gauge("blocked_partitions", "Partitions that stand still and need a look: see the log.",
+		gauge("blocked_partitions", "Partitions that have stopped and need attention: see the log.",
 			func() float64 { return float64(state().blocked) }),
 		gauge("joined", "1 while this consumer is a member of its group and Kafka answers. 0: it waits for Kafka, or until it can write to ClickHouse.",
 			func() float64 {
@@ -77,7 +77,7 @@ func newMetrics(r prometheus.Registerer, state func() status) *metrics {
 			}),
 		gauge("lag_records", "Records in Kafka that are not stored yet, over this consumer's partitions.",
 			func() float64 { return float64(state().lag) }),
-		gauge("lag_seconds", "How long the oldest record that was read has been waiting to be stored.",
+		gauge("lag_seconds", "How long the oldest fetched record has waited to be stored.",
 			func() float64 { return state().age.Seconds() }),
 	)
 	return m

@@ -94,7 +94,7 @@ func New(c Config, d Deps) *Counter {
 		links: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_counter_links_total",
 			Help: "Counters of links set."}),
 		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_counter_errors_total",
-			Help: "Looks for missing counts that failed and were tried again."}),
+			Help: "Counting passes that failed and were retried."}),
 		behind: prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_counter_lag_records",
 			Help: "Stored records that the counters do not reflect yet."}),
 	}

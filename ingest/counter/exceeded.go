@@ -44,7 +44,7 @@ func NewExceededQuotas(d QuotaDeps) (*ExceededQuotas, error) {
 	e := &ExceededQuotas{pool: d.Postgres, log: d.Log, interval: pollInterval,
 		accounts: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "lodestone_quota_exceeded_accounts",
-			Help: "Accounts whose events the collector refuses, since they have used up those of their plan this month.",
+			Help: "Accounts whose events the collector refuses because they have used this month's quota.",
 		})}
 	if err := d.Registerer.Register(e.accounts); err != nil {
 		return nil, fmt.Errorf("register quota metrics: %w", err)

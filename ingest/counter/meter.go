@@ -47,7 +47,7 @@ type QuotaDeps struct {
 func NewQuotaMeter(c QuotaConfig, d QuotaDeps) (*QuotaMeter, error) {
 	m := &QuotaMeter{cfg: c, store: d.ClickHouse, pool: d.Postgres, log: d.Log,
 		errors: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "lodestone_quota_errors_total", Help: "Counts of the events a month that failed and were tried again.",
+			Name: "lodestone_quota_errors_total", Help: "Failed counts of monthly events; they are retried.",
 		})}
 	if err := d.Registerer.Register(m.errors); err != nil {
 		return nil, fmt.Errorf("register quota metrics: %w", err)

@@ -96,11 +96,11 @@ func New(c Config, d Deps) *Job {
 	j := &Job{
 		cfg: c, deps: d,
 		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_erasure_errors_total",
-			Help: "Attempts to blank events of erased people that failed and are repeated."}),
+			Help: "Failed attempts to blank the events of erased people; they are retried."}),
 		blanked: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_erasures_total",
-			Help: "Erasures of people of which all stored events are blank."}),
+			Help: "Erasures whose stored events are all blanked."}),
 		pending: prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_erasure_lag_seconds",
-			Help: "Age of the oldest erasure of a person of which events are not blank; at most a week is promised."}),
+			Help: "Age of the oldest erasure whose events are not all blanked; at most a week is promised."}),
 	}
 	d.Registerer.MustRegister(j.errors, j.blanked, j.pending)
 	j.Loop = service.NewLoop("erasures", j.run)

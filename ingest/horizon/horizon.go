@@ -66,7 +66,7 @@ type mark struct {
 func New(d Deps) *Horizon {
 	h := &Horizon{deps: d, lag: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "lodestone_copy_lag_seconds",
-		Help: "By how much each copy of the events is behind Kafka, at most, as every consumer reads it in Postgres; 0 if there is one copy, and +Inf of one that has not caught up yet.",
+		Help: "Upper bound of each copy's delay behind Kafka, as recorded in Postgres; 0 with one copy, +Inf for a copy that has not caught up yet.",
 	}, []string{"copy"})}
 	d.Registerer.MustRegister(h.lag)
 	h.show([]store.CopyLagsRow{{Copy: d.Copy}})

@@ -88,14 +88,14 @@ func New(c Config, d Deps) *Mirror {
 		cfg: c, store: d.ClickHouse, copy: d.ClickHouse.Number(), pool: d.Postgres,
 		queries: store.New(d.Postgres.Unscoped()), log: d.Log,
 		rows: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_mirror_rows_total",
-			Help: "States of lead magnets and links copied to ClickHouse."}),
+			Help: "Rows of lead magnets and links copied to ClickHouse."}),
 		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_mirror_errors_total",
-			Help: "Attempts to copy lead magnets and links that failed and were repeated."}),
+			Help: "Failed attempts to mirror lead magnets and links; they are retried."}),
 		lag: prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_mirror_lag_seconds",
-			Help: "Age of the oldest change of a lead magnet or link that ClickHouse lacks, at the last look."}),
+			Help: "Age of the oldest change to a lead magnet or link not yet in ClickHouse, as of the last check."}),
 	}
 	m.differences = prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_mirror_differences_total",
-		Help: "Groups of copies in ClickHouse that differed from Postgres and were copied again."})
+		Help: "Groups of mirrored rows that differed from Postgres and were copied again."})
 	d.Registerer.MustRegister(m.rows, m.errors, m.lag, m.differences)
 	m.Loop = service.NewLoop("mirror", m.run)
 	return m

@@ -16,7 +16,7 @@ type metrics struct {
 func newMetrics(r prometheus.Registerer, records, bytes *atomic.Int64) (metrics, error) {
 	failures := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "lodestone_producer_failed_records_total",
-		Help: "Records that were not acknowledged: refused because too many waited (full), or given up (unacknowledged).",
+		Help: "Records not acknowledged, by reason: full (too many were waiting) or unacknowledged (given up).",
 	}, []string{"reason"})
 	gauge := func(name, help string, v *atomic.Int64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help},
@@ -24,8 +24,8 @@ func newMetrics(r prometheus.Registerer, records, bytes *atomic.Int64) (metrics,
 	}
 	err := errors.Join(
 		r.Register(failures),
-		r.Register(gauge("lodestone_producer_buffered_records", "Records that wait for Kafka.", records)),
-		r.Register(gauge("lodestone_producer_buffered_bytes", "Bytes of the records that wait for Kafka.", bytes)),
+		r.Register(gauge("lodestone_producer_buffered_records", "Records waiting for Kafka.", records)),
+		r.Register(gauge("lodestone_producer_buffered_bytes", "Bytes of records waiting for Kafka.", bytes)),
 	)
 	if err != nil {
 		return metrics{}, fmt.Errorf("register producer metrics: %w", err)

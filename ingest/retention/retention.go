@@ -89,13 +89,13 @@ func New(c Config, d Deps) *Job {
 	job := &Job{
 		cfg: c, kafka: d.Kafka, store: d.ClickHouse, pool: d.Postgres, log: d.Log, rangeRows: rangeRows,
 		dropped: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_retention_months_total",
-			Help: "Months of events and link views that were deleted for their age."}),
+			Help: "Months of events and link views deleted by retention."}),
 		waiting: prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_retention_waiting_months",
-			Help: "Months that are due, but whose records Kafka still has."}),
+			Help: "Months due for deletion whose records are still in Kafka."}),
 		differs: prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_retention_setting_differs",
-			Help: "1 if this process has another --retention-months than the one on record, which holds."}),
+			Help: "1 if this process's --retention-months differs from the recorded one, which applies."}),
 		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_retention_errors_total",
-			Help: "Attempts to delete old months that failed and are repeated."}),
+			Help: "Failed attempts to delete old months; they are retried."}),
 	}
 	d.Registerer.MustRegister(job.dropped, job.waiting, job.differs, job.errors)
 	job.Loop = service.NewLoop("retention", job.run)

@@ -82,18 +82,18 @@ func NewWatch(c Config, d Deps) *Watch {
 		cfg: c, group: d.Group, kafka: d.Kafka, store: d.ClickHouse, pool: d.Postgres, log: d.Log,
 		differences: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "lodestone_verify_differences",
-			Help: "Offsets and links that differ between Kafka, ClickHouse and Postgres, as of the last running check. Anything but 0 is an alarm.",
+			Help: "Offsets and links that differ between Kafka, ClickHouse and Postgres, as of the last background check. Should be 0.",
 		}, []string{"kind"}),
 		records: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_verify_records_total",
-			Help: "Records compared by running checks."}),
+			Help: "Records compared by background checks."}),
 		failures: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_verify_errors_total",
-			Help: "Running checks that could not be finished."}),
+			Help: "Background checks that could not finish."}),
 		success: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "lodestone_verify_last_finish_timestamp_seconds",
-			Help: "When a running check was finished last, by any process. 0: not yet.",
+			Help: "When any process last finished a background check. 0: not yet.",
 		}),
 		behind: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "lodestone_verify_lag_records", Help: "Stored offsets that no running check has compared yet.",
+			Name: "lodestone_verify_lag_records", Help: "Stored offsets not yet compared by a background check.",
 		}),
 	}
 	for _, kind := range Kinds() {

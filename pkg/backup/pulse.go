@@ -248,7 +248,7 @@ type Pulse struct {
 func NewPulse(d PulseDeps) *Pulse {
 	p := &Pulse{deps: d, apart: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "lodestone_stores_apart",
-		Help: "1 if a store was restored to an older state than the other, or is of another installation (older=none); see lodestone restore align.",
+		Help: "1 if one store was restored to an older state than the other, or belongs to another installation (older=none); see lodestone restore align.",
 	}, []string{"older"})}
 	d.Registerer.MustRegister(p.apart)
 	p.show(nil)

@@ -138,10 +138,10 @@ type Listener struct {
 
 var (
 	expiryMetric = prometheus.NewDesc("lodestone_tls_certificate_expiry_timestamp_seconds",
-		"When the certificate that a listener serves expires, or the first of those that it is signed with.",
+		"When a listener's certificate, or the first of the certificates that signed it, expires.",
 		[]string{"listener"}, nil)
 	unusableMetric = prometheus.NewDesc("lodestone_tls_files_unusable",
-		"1 while the files of a listener's certificate changed and cannot be used: what was read before is served. See the log.", []string{"listener"}, nil)
+		"1 while a listener's changed certificate files are unusable and the previous certificate is served: see the log.", []string{"listener"}, nil)
 )
 
 // Open reads the files, and registers the metrics. It returns nil if the listener serves no TLS.

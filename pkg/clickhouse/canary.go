@@ -73,7 +73,7 @@ func NewCanary(settings CanaryConfig, d CanaryDeps) (*Canary, error) {
 	c.address = (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/", RawQuery: u.RawQuery}).String()
 	c.answering = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "lodestone_sql_answering",
-		Help: "1 while queries of SQL users are answered, 0 if none has been for longer than any may wait.",
+		Help: "1 while queries of SQL users are answered, 0 if none has been answered for longer than any query may wait.",
 	})
 	c.answered = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "lodestone_sql_last_answer_timestamp_seconds", Help: "When the last query of the SQL canary was answered.",

@@ -139,12 +139,12 @@ func (s *Secret) Watch(d WatchDeps) service.Service {
 	labels := prometheus.Labels{"setting": s.setting}
 	refused := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name:        "lodestone_secret_file_refused",
-		Help:        "1 while the file of a secret cannot be used, so that the process goes on with the value before, by setting.",
+		Help:        "1 while a secret's file is unusable and the process keeps its previous value, by setting.",
 		ConstLabels: labels,
 	})
 	changes := prometheus.NewCounter(prometheus.CounterOpts{
 		Name:        "lodestone_secret_file_changes_total",
-		Help:        "New values that a process took from the file of a secret, by setting.",
+		Help:        "New values that a process read from a secret's file, by setting.",
 		ConstLabels: labels,
 	})
 	d.Registerer.MustRegister(refused, changes)

@@ -176,7 +176,7 @@ func (w *watch) stop() {
 func Observer(r prometheus.Registerer) (func(Event), error) {
 	events := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "lodestone_engine_events_total",
-		Help: "What happened to the processes of embedded engines: started, died, restarted, unwell (runs without answering), well (answers again).",
+		Help: "Events of embedded engine processes: started, died, restarted, unwell (running but not answering), well (answering again).",
 	}, []string{"engine", "event"})
 	if err := r.Register(events); err != nil {
 		return nil, fmt.Errorf("register the engines' metrics: %w", err)

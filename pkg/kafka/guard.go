@@ -68,7 +68,7 @@ func NewGuard(c GuardConfig, d GuardDeps) (*Guard, error) {
 		options: c.Kafka.Options(d.Log), ledger: d.Ledger, topics: c.Topics, log: d.Log, mayMiss: c.AllowMissing,
 		grace: guardGrace, again: guardAgain, fewerCopies: c.Kafka.AcceptFewerCopies,
 		warnings: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "lodestone_kafka_setting_warnings", Help: "Settings of Kafka that endanger events: see the log.",
+			Name: "lodestone_kafka_setting_warnings", Help: "Kafka settings that put events at risk: see the log.",
 		}),
 		missing: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "lodestone_kafka_missing_topics", Help: "Topics that this process uses and that Kafka does not have.",

@@ -28,7 +28,7 @@ func NewMeter(r prometheus.Registerer) *Meter {
 	m := &Meter{
 		connects: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "lodestone_kafka_connects_total",
-			Help: "Connections to Kafka's brokers that were tried, by outcome: connected or failed.",
+			Help: "Connection attempts to Kafka brokers, by outcome: connected or failed.",
 		}, []string{"outcome"}),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "lodestone_kafka_request_seconds",
@@ -37,7 +37,7 @@ func NewMeter(r prometheus.Registerer) *Meter {
 		}, []string{"request"}),
 		errors: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "lodestone_kafka_request_errors_total",
-			Help: "Requests to Kafka that got no answer, because the connection broke or took too long.",
+			Help: "Requests to Kafka without an answer, because the connection broke or timed out.",
 		}, []string{"request"}),
 	}
 	for _, outcome := range []string{"connected", "failed"} {

@@ -89,7 +89,7 @@ func New(c Config, d Deps) *Limiter {
 			AnalyticsQuery: c.AnalyticsQuery},
 		outcome: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "lodestone_ratelimit_requests_total",
-			Help: "Requests by limit and outcome: allowed, refused, or unchecked: allowed by the count of this process alone because the shared one could not be reached.",
+			Help: "Requests by limit and outcome: allowed, refused, or unchecked (allowed by this process's own count because the shared one was unreachable).",
 		}, []string{"limit", "outcome"}),
 	}
 	for name := range l.quotas {

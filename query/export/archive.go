@@ -177,7 +177,7 @@ type metrics struct {
 func newMetrics(to prometheus.Registerer) *metrics {
 	m := &metrics{
 		files: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_archive_files_total",
-			Help: "Files that the daily export has written."}),
+			Help: "Files written by the daily export."}),
 		bytes: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_archive_bytes_total",
 			Help: "Bytes of these files."}),
 		failures: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_archive_failures_total",

@@ -19,16 +19,16 @@ type meters struct {
 func newMeters(r prometheus.Registerer) meters {
 	m := meters{
 		listeners: prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_live_streams",
-			Help: "Live streams of events that are open."}),
+			Help: "Open live streams of events."}),
 		messages: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_live_messages_total",
 			Help: "Events sent to live streams."}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "lodestone_live_refused_total",
-			Help: "Live streams that were refused, because the account or the process had as many as it may."},
+			Help: "Live streams refused because the account or the process had reached its limit."},
 			[]string{"reason"}),
 		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_live_errors_total",
-			Help: "Looks at new events for live streams that failed and were repeated."}),
+			Help: "Failed reads of new events for live streams; they are retried."}),
 		lag: prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_live_lag_seconds",
-			Help: "How long ago what live streams were given last was stored, at the last look; 0 without streams."}),
+			Help: "Age of the newest event sent to live streams, as of the last read; 0 without streams."}),
 	}
 	r.MustRegister(m.listeners, m.messages, m.refused, m.errors, m.lag)
 	m.refused.WithLabelValues("account")

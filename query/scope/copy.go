@@ -75,7 +75,7 @@ func NewCopies(config CopiesConfig, d CopiesDeps) *Copies {
 		states: make([]copyState, len(config.Of))}
 	c.read = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "lodestone_query_copy",
-		Help: "1 for the copy of the events that is read, 0 for the others that may be, with the place of each in the order of preference.",
+		Help: "1 for the copy of the events being read, 0 for the other configured ones, with each copy's place in the order of preference.",
 	}, []string{"copy", "preference"})
 	if d.Registerer != nil {
 		d.Registerer.MustRegister(c.read)

@@ -25,7 +25,7 @@ const (
 func (c *ClickHouse) Watch(r prometheus.Registerer) {
 	c.meter = &meter{seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "lodestone_query_seconds",
-		Help:    "Time of one query of ClickHouse for the API, with the wait for a connection, by outcome. A request may take several.",
+		Help:    "Time of one ClickHouse query for the API, including the wait for a connection, by outcome. A request may need several.",
 		Buckets: prometheus.ExponentialBuckets(0.001, 2, 15),
 	}, []string{"outcome"})}
 	for _, outcome := range []string{answered, canceled, unavailable, failed} {
