@@ -156,8 +156,8 @@ func TestShareInEveryLanguage(t *testing.T) {
 	open, locked := u.post(t, shares, `{"name":"x"}`).object(t),
 		u.post(t, shares, `{"name":"y","password":"open sesame"}`).object(t)
 	english := []string{"The last", "as of", "visits of bots", `"Period"`, "Readers", "Page views", "Forms sent", "Step",
-		"Of all", "Median time", ">Table<", ">Time<", "Reached", "Stopped", "Sums only", "Shared by", "Saw the page",
-		"These statistics", "Enter the password", "Show the statistics", "Your browser", "That is not"}
+		"Of all", "Median time", ">Table<", ">Time<", "Reached", "Stopped", "Totals only", "Shared by", "Saw the page",
+		"These statistics", "Enter the password", "Show the statistics", "Your browser", "Wrong password"}
 	for _, language := range locale.Languages() {
 		require.Equal(t, 200, u.patch(t, "/api/v1/account", `{"language":"`+string(language)+`"}`).status)
 		_, shown := f.visit(t, "GET", strings.TrimPrefix(open["url"].(string), site), "")
@@ -183,7 +183,7 @@ func TestShareOfFewReaders(t *testing.T) {
 	made := u.post(t, "/api/v1/lead-magnets/"+u.magnet(t).ID+"/shares", `{}`).object(t)
 	numbers.readers.Store(4)
 	_, body := f.visit(t, "GET", strings.TrimPrefix(made["url"].(string), site), "")
-	require.Contains(t, body, "Shown from 5 readers on")
+	require.Contains(t, body, "Shown from 5 readers up")
 	require.NotContains(t, body, "<title>How far readers get")
 	for _, single := range []string{"7777", "8 s", "1 min"} {
 		require.NotContains(t, body, single)
@@ -210,13 +210,13 @@ func TestShareWithPassword(t *testing.T) {
 
 	res, body := f.visit(t, "GET", page, "")
 	require.Equal(t, 200, res.StatusCode)
-	require.Contains(t, body, "have a password")
+	require.Contains(t, body, "are password-protected")
 	require.NotContains(t, body, m.Title)
 	require.Zero(t, numbers.requests.Load())
 
 	res, body = f.visit(t, "POST", page, "password=wrong")
 	require.Equal(t, 422, res.StatusCode)
-	require.Contains(t, body, "That is not the password")
+	require.Contains(t, body, "Wrong password")
 	require.Empty(t, res.Cookies())
 
 	res, _ = f.visit(t, "POST", page, url.Values{"password": {"correct horse"}}.Encode())
@@ -234,7 +234,7 @@ func TestShareWithPassword(t *testing.T) {
 	// The cookie opens this page alone.
 	second := u.post(t, shares, `{"password":"correct horse"}`).object(t)
 	_, body = f.visit(t, "GET", strings.TrimPrefix(second["url"].(string), site), "", cookie)
-	require.Contains(t, body, "have a password")
+	require.Contains(t, body, "are password-protected")
 
 	// Guesses are limited; the right password as well, until the time is over.
 	for range 8 {

@@ -88,7 +88,7 @@ func TestDashboardPublishes(t *testing.T) {
 	require.NotContains(t, s.text, "<script>alert")
 	list := v.magnetsList()
 	require.Len(t, list, 1)
-	require.Equal(t, "My field guide", list[0].Title, "the name of the file")
+	require.Equal(t, "My field guide", list[0].Title, "the file name")
 	require.NotNil(t, list[0].PageCount)
 	status, landing := get(t, site+"/l/my-guide", "")
 	require.Equal(t, http.StatusOK, status)

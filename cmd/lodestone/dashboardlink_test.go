@@ -151,7 +151,7 @@ func TestDashboardLinks(t *testing.T) {
 		"privacy_url": {"https://example.com/privacy?" + url.QueryEscape(evil)},
 	})
 	s.harmless()
-	s.has("The page is open.")
+	s.has("The page is live.")
 	id, _, _ := strings.Cut(strings.TrimPrefix(s.path, "/dashboard/links/"), "?")
 	path, api := "/dashboard/links/"+id, "/api/v1/generic-links/"+id
 	_, l := v.api("GET", api, nil)
@@ -232,7 +232,7 @@ func (v *owner) recipients(path, magnet string) {
 // submissions sends the form of the page, and finds it in the list.
 func (v *owner) submissions(path, id string) {
 	v.t.Helper()
-	v.open(path).has("No one has sent the form yet")
+	v.open(path).has("No submissions yet")
 	status, _ := v.api("PATCH", "/api/v1/generic-links/"+id, object{"require_verification": false,
 		"collect_name": true, "consent_text": nil})
 	require.Equal(v.t, http.StatusOK, status)
@@ -270,7 +270,7 @@ func (v *owner) submissions(path, id string) {
 	found := v.open(path + "?q=READER13@")
 	found.has("reader13@example.com")
 	found.lacks("reader14@example.com")
-	v.open(path + "?q=nowhere").has("No address and no name contains")
+	v.open(path + "?q=nowhere").has("No email or name contains")
 	require.Equal(v.t, http.StatusOK, v.open(path+"?cursor=mistyped").status)
 	v.open(path + "?q=" + url.QueryEscape(evil) + "&column=name&column=source&column=campaign").harmless()
 
@@ -369,7 +369,7 @@ func (v *owner) strangers(path, id string) {
 			analyst.forge(action, url.Values{"confirm": {"spring"}, "title": {"x"}, "emails": {"eve@example.com"}}).status,
 			action)
 	}
-	analyst.open("/dashboard/links/new").has("Your role only reads")
+	analyst.open("/dashboard/links/new").has("You have read-only access")
 	blind := v.signInWithKey("read", "write")
 	s = blind.open(path)
 	s.lacks("@example.com")

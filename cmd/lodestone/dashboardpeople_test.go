@@ -125,7 +125,7 @@ func (v *owner) planted(t *testing.T, u *up) {
 				require.LessOrEqual(t, n, 100, "%s says %s", path, found[0])
 			}
 		}
-		require.Regexp(t, `(?i)more forms than counted visitors|more than the .* that was counted`, s.text,
+		require.Regexp(t, `(?i)more forms than counted visitors|more than the .* counted visitor`, s.text,
 			"%s says why there is no rate", path)
 		require.NotContains(t, s.text, "Confirmed", "%s: nothing is confirmed there", path)
 	}

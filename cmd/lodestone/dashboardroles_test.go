@@ -348,7 +348,7 @@ func (w *world) guards(t *testing.T, g guarded) {
 			require.Equal(t, http.StatusOK, s.status, what)
 		case s.status == http.StatusOK: // screens that change something say so
 			require.Contains(t, []string{"GET /dashboard/new", "GET /dashboard/links/new"}, r.pattern, what)
-			s.has("Your role only reads", what)
+			s.has("You have read-only access", what)
 		default:
 			require.Equal(t, http.StatusForbidden, s.status, what)
 			s.has("You don’t have access to this", what)

@@ -262,7 +262,7 @@ func (v *owner) notices(t *testing.T) {
 	require.Equal(t, http.StatusUnprocessableEntity, s.status)
 	require.Len(t, s.wrong(), 1)
 	s = v.send(s, path, url.Values{"notify_email": {"leads@example.com"}, "notify": {"daily"}})
-	s.has("A mail to the address asks")
+	s.has("We emailed the address")
 	_, account := v.api("GET", "/api/v1/account", nil)
 	require.Equal(t, object{"notify_email": "leads@example.com", "notify": "daily"},
 		pick(account, "notify_email", "notify"))

@@ -91,7 +91,7 @@ func (v *owner) campaigns(path string) {
 	t.Helper()
 	path += "/campaigns"
 	s := v.open(path)
-	s.has("None is saved.")
+	s.has("No templates yet.")
 	s = v.open(path + "?" + url.Values{"utm_source": {"news & views"}, "utm_term": {evil}}.Encode())
 	s.harmless()
 	want := v.site + "/l/winter?utm_source=news+%26+views&utm_term=" + url.QueryEscape(evil)
@@ -122,7 +122,7 @@ func (v *owner) campaigns(path string) {
 	reads := v.signInWithKey("read")
 	require.Nil(t, reads.open(path+"?utm_source=x").byID("name"))
 	v.send(v.open(path), path+"/"+id+"/delete", nil)
-	v.open(path).has("None is saved.")
+	v.open(path).has("No templates yet.")
 	require.Equal(t, http.StatusNotFound, v.open("/dashboard/links/nothing/campaigns").status)
 }
 

@@ -93,7 +93,7 @@ func give(t *testing.T, u *up) *secrets {
 	s.wait = visitor{t, &http.Client{Timeout: time.Minute}}
 	s.page = s.wait.submit(link.URL, url.Values{"email": {"bo@example.com"}}).String()
 	s.confirm = u.mailTo("bo@example.com", "")[0]
-	s.texts["link that confirms an address"], s.texts["page that waits for it"] = last(s.confirm), last(s.page)
+	s.texts["link that confirms an address"], s.texts["page that is waiting for it"] = last(s.confirm), last(s.page)
 
 	open, err := c.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: m.ID})
 	require.NoError(t, err)

@@ -26,7 +26,7 @@ func TestPageShowsTheOffer(t *testing.T) {
 		`<meta property="og:title" content="The Complete Guide">`,
 		`<meta property="og:url" content="https://links.example.com/l/` + slug + `">`,
 		`<meta name="twitter:card" content="summary">`,
-		`<meta property="og:site_name" content="Acme Ltd">`, "Read the document", "Acme Ltd gets your address",
+		`<meta property="og:site_name" content="Acme Ltd">`, "Read the document", "Acme Ltd gets your email address",
 		`action="/l/` + slug + `"`, `type="email"`,
 	} {
 		require.Contains(t, r.body, want)
@@ -106,8 +106,8 @@ func TestWhereThereIsNoPage(t *testing.T) {
 		"/l/x%00y":                           {404, "Page not found"},
 		"/l/x%2Fy":                           {404, "Page not found"},
 		"/l/a/b/c":                           {404, "Page not found"},
-		"/l/" + deleted:                      {410, "no longer there"},
-		"/l/" + renamed:                      {410, "no longer there"},
+		"/l/" + deleted:                      {410, "This page is gone"},
+		"/l/" + renamed:                      {410, "This page is gone"},
 		"/l/" + renamed + "-new":             {200, "The Complete Guide"},
 		"/l/" + inactive:                     {410, "This offer is closed"},
 		"/l/" + closed:                       {410, "This offer is closed"},

@@ -76,14 +76,14 @@ func TestFormIsChecked(t *testing.T) {
 		{"a header in it", []string{"email", "jo@example.com\r\nBcc: al@example.com"}, "email", "Enter an email address"},
 		{"too long", []string{"email", strings.Repeat("x", 250) + "@example.com"}, "email", "Enter an email address"},
 		{"throwaway", []string{"email", "jo@x.mailinator.com", "name", "Jo", "consent", "yes", "consent_seen", seen}, "email",
-			"throwaway"},
+			"disposable mailbox"},
 		{"no name", []string{"email", "jo@example.com", "consent", "yes", "consent_seen", seen}, "name", "Enter your name."},
 		{"blanks for a name", []string{"email", "jo@example.com", "name", " \t\u00a0", "consent", "yes", "consent_seen",
 			seen}, "name", "Enter your name."},
 		{"nothing to see for a name", []string{"email", "jo@example.com", "name", "\u3164\u2800\u200d", "consent", "yes",
 			"consent_seen", seen}, "name", "Enter your name."},
 		{"a book for a name", []string{"email", "jo@example.com", "name", strings.Repeat("x", 101), "consent", "yes",
-			"consent_seen", seen}, "name", "at most 100"},
+			"consent_seen", seen}, "name", "up to 100"},
 		{"no consent", []string{"email", "jo@example.com", "name", "Jo"}, "consent", "Tick the box"},
 		{"another text", []string{"email", "jo@example.com", "name", "Jo", "consent", "yes", "consent_seen",
 			"0123456789abcdef"}, "consent", "This text has changed"},
@@ -132,7 +132,7 @@ func TestAddressesThatNoMailReaches(t *testing.T) {
 	for _, set := range []string{"require_verification = true", "redirect_url = 'https://acme.example/thanks'"} {
 		r := f.post(t, "/l/"+f.link(t, set), "email", f.unsent)
 		require.Equal(t, http.StatusUnprocessableEntity, r.status, set)
-		require.Contains(t, r.body, "our mail server cannot send to this one", set)
+		require.Contains(t, r.body, "our mail server can’t send to this one", set)
 		require.Contains(t, r.body, `aria-describedby="email-wrong" aria-invalid="true" autofocus`, set)
 	}
 	require.Zero(t, one[int](t, f, `SELECT count(*) FROM submissions`))
@@ -176,7 +176,7 @@ func TestTrap(t *testing.T) {
 	slug := f.link(t)
 	r := f.post(t, "/l/"+slug, "email", "jo@example.com", "website", "https://spam.example")
 	require.Equal(t, http.StatusUnprocessableEntity, r.status)
-	require.Contains(t, r.body, "send the form once more")
+	require.Contains(t, r.body, "submit the form again")
 	require.NotContains(t, r.body, "spam.example")
 	require.Contains(t, r.body, `value="jo@example.com"`)
 	require.Zero(t, one[int](t, f, `SELECT count(*) FROM submissions`))

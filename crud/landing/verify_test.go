@@ -138,7 +138,7 @@ func TestCodesCannotBeGuessed(t *testing.T) {
 	}
 	// The code of one page is of no use on another.
 	other, _ := f.asked(t, slug, "jo@example.com")
-	require.Contains(t, f.post(t, other, "code", m.Code).body, "That is not the code")
+	require.Contains(t, f.post(t, other, "code", m.Code).body, "That isn’t the code")
 
 	r := f.post(t, page, "code", wrong(5))
 	require.Contains(t, r.body, "five wrong codes")
@@ -321,7 +321,7 @@ func TestProgramsConfirmNothing(t *testing.T) {
 		for path, form := range map[string]url.Values{m.path(t): {}, page: values("code", m.Code)} {
 			r := f.do(t, "POST", path, form, "Sec-Fetch-Site", "same-origin", "User-Agent", agent)
 			require.Equal(t, http.StatusForbidden, r.status, path)
-			require.Contains(t, r.body, "Your browser says that it is a program", path)
+			require.Contains(t, r.body, "Your browser identifies itself as a program", path)
 			require.NotContains(t, r.body, "/a/", path)
 		}
 	}

@@ -105,7 +105,7 @@ func TestMailsToVisitorsAreInTheLanguageOfTheForm(t *testing.T) {
 		"de": {"Ihr Dokument: Worth the email", "Bewahren Sie diese E-Mail auf"},
 		"fr": {"Votre document : Worth the email", "Gardez cet e-mail"},
 		"pl": {"Zamówiony dokument: Worth the email", "Warto zachować ten e-mail"},
-		"":   {"Your document: Worth the email", "Keep this mail"},
+		"":   {"Your document: Worth the email", "Keep this email"},
 	} {
 		m := messages()["document"]
 		m.Language = language
@@ -133,7 +133,7 @@ func TestMailsToOwnersAreInTheLanguageOfTheAccount(t *testing.T) {
 	require.Contains(t, o.text, "What happened: Read to the end · Opened for the first time")
 	require.Contains(t, o.text, "Read: 11 of 12 pages")
 	require.Contains(t, o.text, "Reading time: 8 min 5 s")
-	require.Contains(t, o.text, "Began: 2 November 2026, 10:05 CET")
+	require.Contains(t, o.text, "Started: 2 November 2026, 10:05 CET")
 	for language, want := range map[locale.Language][2]string{
 		"de": {"jo@example.com hat „The Complete Guide“ zu Ende gelesen", "2. November 2026, 10:05 CET"},
 		"fr": {"jo@example.com a lu « The Complete Guide » jusqu’au bout", "2 novembre 2026 à 10:05 CET"},

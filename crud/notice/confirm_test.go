@@ -52,7 +52,7 @@ func TestNoticesWaitForTheAddressToBeConfirmed(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, status, "it is no link that changes notices")
 	status, body = f.send("POST", path, "", "User-Agent", "Quux link scanner")
 	require.Equal(t, http.StatusForbidden, status)
-	require.Contains(t, body, "Your browser says that it is a program")
+	require.Contains(t, body, "Your browser identifies itself as a program")
 	require.False(t, confirmed(), "and press buttons")
 	for range 2 {
 		status, body = f.send("POST", path, "")

@@ -220,7 +220,7 @@ func TestWhoseAddressesCount(t *testing.T) {
 	}
 	type absent struct{}
 	none := absent{}
-	const missing, untrue = "no claim email_verified", "claim email_verified is not true"
+	const missing, untrue = "no email_verified claim", "email_verified claim is not true"
 	for _, c := range []test{
 		{"true", false, true, none, "owner@example.com", "", ""},
 		{"a text", false, "true", none, "owner@example.com", "", ""},
@@ -236,8 +236,8 @@ func TestWhoseAddressesCount(t *testing.T) {
 			"email_verified is not true"},
 		{"claimed about the user", false, none, true, "owner@example.com", "", ""},
 		{"denied about the user", false, none, false, "owner@example.com", untrue, "email_verified is not true"},
-		{"no address, and trusted", true, none, none, "", "no claim email.", "claim email is missing"},
-		{"nonsense, and trusted", true, none, none, "owner", "No account knows you", "the claim email"},
+		{"no address, and trusted", true, none, none, "", "no email claim.", "claim email is missing"},
+		{"nonsense, and trusted", true, none, none, "owner", "No account has a member", "the claim email"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -313,7 +313,7 @@ func TestOpenIDIsNotFooled(t *testing.T) {
 	refused := func(name string, b *browser, r reply) {
 		t.Helper()
 		require.Equal(t, 400, r.status, name)
-		require.Contains(t, r.body, "did not work", name)
+		require.Contains(t, r.body, "didn’t work", name)
 		require.False(t, b.signedIn(t), name)
 		f.exec(t, "DELETE FROM visitor_counts")
 	}

@@ -28,7 +28,7 @@ func TestSignInByCode(t *testing.T) {
 	wrong := strings.Map(func(r rune) rune { return '0' + (r-'0'+1)%10 }, code)
 	r = b.send(t, "POST", waiting, url.Values{"csrf": {csrf(t, page)}, "code": {wrong}})
 	require.Equal(t, 422, r.status)
-	require.Contains(t, r.body, "not the code")
+	require.Contains(t, r.body, "isn’t the code")
 	r = b.send(t, "POST", waiting, url.Values{"csrf": {csrf(t, page)}, "code": {code[:3] + " " + code[3:]}})
 	require.Equal(t, 303, r.status, r.body)
 	require.Equal(t, "/dashboard/settings?tab=keys", r.header.Get("Location"))
@@ -54,7 +54,7 @@ func TestAddressesThatNoMailReaches(t *testing.T) {
 	r := b.send(t, "POST", "/dashboard/sign-in", url.Values{"csrf": {csrf(t, b.get(t, "/dashboard/sign-in"))},
 		"email": {f.mails.unknown}})
 	require.Equal(t, 422, r.status)
-	require.Contains(t, r.body, "cannot send to this address")
+	require.Contains(t, r.body, "can’t send to this address")
 	require.Contains(t, r.body, `aria-invalid="true"`)
 	require.Empty(t, f.mails.mails)
 }
@@ -126,7 +126,7 @@ func TestALinkIsOverAfterAWhile(t *testing.T) {
 	require.Equal(t, 410, b.get(t, link).status)
 	require.NotEqual(t, 303, b.send(t, "POST", link, url.Values{"csrf": {token}}).status)
 	require.Equal(t, 422, b.send(t, "POST", waiting, url.Values{"csrf": {token}, "code": {m.Code}}).status)
-	require.Contains(t, b.get(t, waiting).body, "time to sign in is over")
+	require.Contains(t, b.get(t, waiting).body, "Sign-in timed out")
 	require.False(t, b.signedIn(t))
 }
 

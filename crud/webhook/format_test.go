@@ -27,7 +27,7 @@ func TestBodies(t *testing.T) {
 		Facts: []mail.Fact{{Name: "Email", Value: "jo@example.com"}, {Name: "Name", Value: hostile},
 			{Name: "Campaign", Value: ""}},
 		After:  []string{"The last one for an hour."},
-		Button: "View lead", URL: "https://links.example.com/dashboard/readers/1?a=1&b=2",
+		Button: "See this lead", URL: "https://links.example.com/dashboard/readers/1?a=1&b=2",
 	}
 	for _, f := range Formats()[1:] {
 		got, err := f.encode(Notice{KindLeads, words}, time.Now())

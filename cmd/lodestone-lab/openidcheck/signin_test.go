@@ -135,7 +135,7 @@ func TestSignInAtARealProvider(t *testing.T) {
 	refused := func(browser *http.Client, back string) {
 		t.Helper()
 		text, _ := read(t, browser, back, nil, http.StatusBadRequest)
-		require.Contains(t, text, "did not work")
+		require.Contains(t, text, "didn’t work")
 		_, at := read(t, browser, site+"/dashboard", nil, http.StatusOK)
 		require.Equal(t, "/dashboard/sign-in", at.Path)
 	}

@@ -289,7 +289,7 @@ test('dashboard: without an answer what was shown stays, and can be tried again'
   let answers = 0;
   await v.page.route(/sort=/, (route) => (answers++ ? route.continue() : route.fulfill({ status: 502, contentType: 'text/html', body: '<p>No answer' })));
   await v.page.locator('select[name=sort]').selectOption({ index: 1 });
-  await v.page.getByText('There was no answer.').waitFor();
+  await v.page.getByText('No answer from the server.').waitFor();
   assert.equal(await v.page.locator('table.people').isVisible(), true);
   await v.page.getByRole('button', { name: 'Try again' }).click();
   await v.page.waitForURL(/sort=/);

@@ -88,7 +88,7 @@ longTest('links: an owner makes one by keyboard, copies its address, and changes
   await v.page.getByLabel('Headline').focus();
   await v.page.keyboard.type('By keyboard');
   await v.page.keyboard.press('Enter');
-  await v.page.getByText('The page is open.').waitFor();
+  await v.page.getByText('The page is live.').waitFor();
   const copied = v.page.waitForFunction(() => document.querySelector('button[data-copied]')?.textContent === 'Copied'); // it says so for 2 s
   await v.page.getByRole('button', { name: 'Copy' }).first().click();
   await copied;
@@ -136,10 +136,10 @@ longTest('settings: the preview follows what is typed and chosen, and a logo is 
   await v.accessible();
   await v.screenshot('dashboard-settings-preview', { full: true });
   await v.page.getByRole('button', { name: 'Upload' }).click();
-  await v.page.getByText('The logo is on your pages').waitFor();
+  await v.page.getByText('The logo now appears on your pages').waitFor();
   await v.screenshot('dashboard-settings-logo', { full: true });
   await v.page.getByRole('button', { name: 'Remove the logo' }).click();
-  await v.page.getByText('There is none.').waitFor();
+  await v.page.getByText('No logo yet.').waitFor();
 });
 
 longTest('settings: an owner switches the download of a document off, and its readers see no button', async (t) => {

@@ -122,7 +122,7 @@ test('landing: offline and back', async (t) => {
   await email(v.page).fill(to);
   await v.offline();
   await button(v.page).click();
-  await v.page.getByText('You are offline').waitFor();
+  await v.page.getByText('You’re offline').waitFor();
   await v.screenshot('landing-offline');
   assert.equal(await email(v.page).inputValue(), to);
   await v.offline(false);

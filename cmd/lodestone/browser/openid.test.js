@@ -66,7 +66,7 @@ for (const [device, o] of [['phone', {}], ['phone', { dark: true, scripts: false
     // Another identity with her address, which the provider has not verified, is someone else. The identity stays hers under another address.
     await v.page.goto(asks);
     await pass(v, { subject: randomUUID(), email: `${ada.email}?` });
-    await v.page.getByText('its answer has no claim email_verified').waitFor();
+    await v.page.getByText('its answer has no email_verified claim').waitFor();
     assert.equal(new URL(v.page.url()).pathname, '/dashboard/sign-in/openid/callback');
     await v.page.goto(next);
     assert.equal(new URL(v.page.url()).pathname, '/dashboard/sign-in', 'no one is signed in');

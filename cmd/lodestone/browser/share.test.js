@@ -52,7 +52,7 @@ for (const [device, o] of taken([['phone', {}], ['phone', { dark: true }], ['des
     assert.equal(await v.page.locator('svg[role=img]').count(), 3);
     await v.page.getByText('Table').last().click();
     assert.deepEqual(await v.page.locator('[data-metric=people_reached]').evaluateAll((all) => all.map((e) => e.dataset.value)), ['6', '6', '6', '1']);
-    assert.equal(await v.page.getByText('example.com').count(), 0, 'no address');
+    assert.equal(await v.page.getByText('example.com').count(), 0, 'no email address');
     await v.accessible();
     await v.screenshot('share', { full: true });
     await measure('share', v);
@@ -82,7 +82,7 @@ longTest('share: with a password, by keyboard', async (t) => {
   await v.screenshot('share-locked');
   await v.page.keyboard.type('wrong horse');
   await v.page.keyboard.press('Enter');
-  await v.page.getByText('That is not the password').waitFor();
+  await v.page.getByText('Wrong password').waitFor();
   await v.accessible();
   await v.screenshot('share-locked-wrong');
   await v.page.keyboard.type('correct horse');

@@ -44,7 +44,7 @@ async function ask(v, email, count = 2) {
 /** Signs someone in by the code of a mail. */
 async function enter(v, email, count) {
   const mail = await ask(v, email, count);
-  await v.page.getByLabel('Six digits').fill(mail.text.match(/\b\d{6}\b/)[0]);
+  await v.page.getByLabel('Six-digit code').fill(mail.text.match(/\b\d{6}\b/)[0]);
   await v.page.getByRole('button', { name: 'Sign in' }).click();
 }
 
@@ -88,11 +88,11 @@ for (const [device, o] of every ? looks : [['desktop', {}]]) {
     const first = await ask(v, email);
     await look('wait');
     const code = first.text.match(/\b\d{6}\b/)[0];
-    await v.page.getByLabel('Six digits').fill(String((Number(code) + 1) % 1_000_000).padStart(6, '0'));
+    await v.page.getByLabel('Six-digit code').fill(String((Number(code) + 1) % 1_000_000).padStart(6, '0'));
     await v.page.getByRole('button', { name: 'Sign in' }).click();
     await v.page.getByText('That isn’t the code from the email.').waitFor();
     await look('wrong-code');
-    await v.page.getByLabel('Six digits').fill(code);
+    await v.page.getByLabel('Six-digit code').fill(code);
     await v.page.getByRole('button', { name: 'Sign in' }).click();
     await v.page.waitForURL(`${screen}/live`);
     await v.page.getByRole('button', { name: 'Sign out' }).click();
@@ -201,7 +201,7 @@ longTest('sign-in: a session that someone else planted is not taken over', async
     await v.page.goto(asks);
     const mail = await ask(v, email, 3 + i);
     await v.context.addCookies([cookie(planted)]);
-    await v.page.getByLabel('Six digits').fill(mail.text.match(/\b\d{6}\b/)[0]);
+    await v.page.getByLabel('Six-digit code').fill(mail.text.match(/\b\d{6}\b/)[0]);
     await v.page.getByRole('button', { name: 'Sign in' }).click();
     await v.page.waitForURL(screen);
     assert.notEqual(await secretOf(v), planted);
@@ -286,7 +286,7 @@ longTest('sign-in: nothing typed is lost if the session ends', async (t) => {
     await tab.waitForURL(/\/links\/new/);
     await tab.close();
     await v.page.getByRole('button', { name: 'Create link' }).click();
-    await v.page.getByText('The page is open.').waitFor();
+    await v.page.getByText('The page is live.').waitFor();
     const { data: links } = await api('GET', `/api/v1/generic-links?lead_magnet_id=${magnet.id}`);
     assert.deepEqual([links.length, links[0].slug, links[0].description], [1, slug, typed]);
   }

@@ -121,7 +121,7 @@ test('state: every page of visitors', async (t) => {
   await v.page.locator('#password:focus').waitFor();
   await v.page.keyboard.type('wrong horse');
   await v.page.keyboard.press('Enter');
-  await v.page.getByText('That is not the password').waitFor();
+  await v.page.getByText('Wrong password').waitFor();
   await look('share-wrong');
 });
 

@@ -107,7 +107,7 @@ longTest('verify: five wrong codes close the way of the code, not that of the ma
   for (let i = 1; i <= 5; i++) {
     // The page before says the same from the second time on.
     await Promise.all([v.page.waitForEvent('framenavigated'), fill(v, String((Number(code) + i) % 1_000_000).padStart(6, '0'))]);
-    await v.page.getByText(i < 5 ? 'That is not the code' : 'no more are taken').waitFor();
+    await v.page.getByText(i < 5 ? 'That isn’t the code' : 'no more are accepted').waitFor();
   }
   await v.accessible();
   await v.screenshot('verify-guessed');

@@ -374,7 +374,7 @@ longTest('viewer: a document of middle size goes on after a tunnel', async (t) =
   let cut = true;
   await v.page.route('**/file?s=*', (route) => (cut ? route.abort() : route.continue()));
   await v.page.goto(link.url);
-  await v.page.getByText('You are offline.').waitFor();
+  await v.page.getByText('You’re offline.').waitFor();
   await v.screenshot('viewer-offline');
   cut = false;
   await ready(v.page);
