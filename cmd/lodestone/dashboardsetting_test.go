@@ -336,7 +336,7 @@ func (v *owner) auditLog(t *testing.T) {
 		}
 	}
 	for what, path := range map[string]string{
-		"Added a lead magnet: " + evil: "/dashboard/magnets/" + magnet, "Made a link: audited": "/dashboard/links/" + link,
+		"Added a lead magnet: " + evil: "/dashboard/magnets/" + magnet, "Created a link: audited": "/dashboard/links/" + link,
 		"Deleted a lead magnet: " + gone: "",
 		"Changed the account: –":         "",
 	} {
