@@ -18,6 +18,7 @@ require (
 	github.com/emersion/go-smtp v0.25.1 // tests: an SMTP server that mails are sent to
 	github.com/go-jose/go-jose/v4 v4.1.9 // receipts of erasures
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3 // reads untrusted JSON strictly, with the place of each error
+	github.com/go-webauthn/webauthn v0.18.2 // signs people in by passkeys
 	github.com/gofrs/flock v0.13.1 // one process for a data directory or a spool
 	github.com/google/uuid v1.6.0 // ids of everything
 	github.com/hashicorp/golang-lru v1.0.2 // remembers a bounded number of user agents; uap-go brings it
@@ -65,6 +66,11 @@ require (
 
 require (
 	github.com/dustin/go-humanize v1.1.0 // indirect
+	github.com/fxamacker/cbor/v2 v2.9.4 // indirect
+	github.com/go-viper/mapstructure/v2 v2.5.0 // indirect
+	github.com/go-webauthn/x v0.3.1 // indirect
+	github.com/golang-jwt/jwt/v5 v5.3.1 // indirect
+	github.com/google/go-tpm v0.9.8 // indirect
 	github.com/google/jsonschema-go v0.4.3 // indirect
 	github.com/grpc-ecosystem/grpc-gateway/v2 v2.30.0 // indirect
 	github.com/jolestar/go-commons-pool/v2 v2.1.2 // indirect
@@ -84,6 +90,7 @@ require (
 	github.com/tidwall/sjson v1.2.5 // indirect
 	github.com/tinylib/msgp v1.6.4 // indirect
 	github.com/twpayne/go-geom v1.6.1 // indirect
+	github.com/x448/float16 v0.8.4 // indirect
 	github.com/xyproto/randomstring v1.2.0 // indirect
 	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
 	github.com/zeebo/xxh3 v1.1.0 // indirect

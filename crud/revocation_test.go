@@ -6,10 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/account"
 	"lodestone/crud/person"
+	people "lodestone/crud/user"
+	"lodestone/pkg/auth"
 )
 
 // revoked runs what writes revocations until all are on record in a log, and returns the paths of
@@ -103,4 +106,28 @@ func TestAForeignFileAmongRevocations(t *testing.T) {
 	f.replay(t)
 	require.Zero(t, f.count(t, "access_links"))
 	require.Equal(t, 1, f.count(t, "lead_magnets"))
+}
+
+// A passkey that was removed signs in no more, also after a restore of a database that has it.
+func TestARemovedPasskeyStaysRemovedAfterARestore(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	f := startAlone(t, withLog(dir))
+	u := f.user(t, account.Team)
+	person, err := people.NewUsers(f.db).Add(t.Context(), u.account, "ada@example.com", auth.Owner)
+	require.NoError(t, err)
+	sql := func(text string, args ...any) {
+		t.Helper()
+		_, err := f.db.Unscoped().Exec(t.Context(), text, args...)
+		require.NoError(t, err)
+	}
+	const restored = "INSERT INTO passkeys (id, user_id, credential_id, credential, name) VALUES ($1, $2, 'x', '{}', 'lost phone')"
+	id := uuid.New()
+	sql(restored, id, person)
+	sql("DELETE FROM passkeys WHERE id = $1", id)
+	require.Len(t, f.revoked(t, dir), 1)
+	sql(restored, id, person)
+	sql("UPDATE revocation_log SET newest = ''")
+	f.replay(t)
+	require.Zero(t, f.count(t, "passkeys"))
 }

@@ -2,6 +2,7 @@ package crud
 
 import (
 	"lodestone/crud/dashboard"
+	"lodestone/crud/dashboard/frame"
 	"lodestone/crud/signin"
 	"lodestone/crud/user"
 	"lodestone/pkg/api"
@@ -19,13 +20,17 @@ func newUsers(c Config, d Deps, b base, shared visitor) (userAPI, error) {
 	if err := signin.Forget(b.jobs, d.Postgres); err != nil {
 		return userAPI{}, err
 	}
+	script, err := frame.PasskeyScript()
+	if err != nil {
+		return userAPI{}, err
+	}
 	in, err := signin.New(c.SignIn, signin.Deps{Postgres: d.Postgres, Tokens: d.Tokens, Pages: b.pages, Mail: b.mails,
-		Limiter: shared.limiter, Addresses: shared.addresses, Log: d.Log})
+		Limiter: shared.limiter, Addresses: shared.addresses, Log: d.Log, Script: script})
 	if err != nil {
 		return userAPI{}, err
 	}
 	screens, err := dashboard.New(dashboard.Config{MaxFileBytes: c.MaxFileBytes},
-		dashboard.Deps{Pages: b.pages, Sessions: in})
+		dashboard.Deps{Pages: b.pages, Sessions: in, Passkeys: in})
 	if err != nil {
 		return userAPI{}, err
 	}

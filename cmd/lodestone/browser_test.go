@@ -103,11 +103,11 @@ func browserOnly() []string { return strings.Fields(os.Getenv("BROWSER_ONLY")) }
 func everyLook() bool { return os.Getenv("BROWSER_LOOKS") == "all" }
 
 // apart are the files that run by themselves.
-var apart = []string{"publish", "weight", "outage", "tls"}
+var apart = []string{"publish", "weight", "outage", "tls", "passkey"}
 
 func (b *browserTest) wants(file string) bool {
 	if len(b.only) == 0 {
-		return everyLook() || file == "publish"
+		return everyLook() || file == "publish" || file == "passkey"
 	}
 	return slices.Contains(b.only, file)
 }

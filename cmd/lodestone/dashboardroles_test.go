@@ -139,7 +139,11 @@ func routes() []route {
 			needs: scopes(auth.Webhooks, auth.Leads)},
 		{pattern: "GET /dashboard/settings/usage", needs: scopes(auth.Read)},
 		{pattern: "GET /dashboard/settings/audit", needs: scopes(auth.People)},
-		// Of the session itself.
+		// Of the session itself, or of its person.
+		{pattern: "GET /dashboard/settings/passkeys"},
+		{pattern: "POST /dashboard/settings/passkeys"},
+		{pattern: "POST /dashboard/settings/passkeys/challenge"},
+		{pattern: "POST /dashboard/settings/passkeys/remove"},
 		{pattern: "GET /dashboard/sign-in/account"},
 		{pattern: "POST /dashboard/sign-in/account"},
 		{pattern: "POST /dashboard/sign-out"},
@@ -154,6 +158,7 @@ var outside = []string{
 	"POST /dashboard/sign-in/link/{link}", "GET /dashboard/sign-in/once/{link}",
 	"GET /dashboard/sign-in/openid", "GET /dashboard/sign-in/openid/callback",
 	"GET /dashboard/sign-in/invitation/{secret}", "POST /dashboard/sign-in/invitation/{secret}",
+	"POST /dashboard/sign-in/passkey", "POST /dashboard/sign-in/passkey/challenge",
 	"GET /dashboard/sign-out",
 }
 
@@ -168,7 +173,7 @@ func mounted(t *testing.T) (list []string) {
 	sessions, err := signin.New(signin.Config{}, signin.Deps{Pages: pages, Tokens: ring,
 		Addresses: clientaddr.New(nil, ""), Log: log})
 	require.NoError(t, err)
-	screens, err := dashboard.New(dashboard.Config{}, dashboard.Deps{Pages: pages, Sessions: sessions})
+	screens, err := dashboard.New(dashboard.Config{}, dashboard.Deps{Pages: pages, Sessions: sessions, Passkeys: sessions})
 	require.NoError(t, err)
 	a := api.New(api.Deps{Log: log})
 	sessions.Register(a)

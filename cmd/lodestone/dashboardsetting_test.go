@@ -302,7 +302,8 @@ func (v *owner) auditLog(t *testing.T) {
 	require.NoError(t, err)
 	texts := c.In(locale.English)
 	_, document := v.api("GET", "/api/v1/openapi.json", nil)
-	actions := []string{string(auth.SignIn), string(auth.SignOut), string(auth.AcceptInvitation)}
+	actions := []string{string(auth.SignIn), string(auth.SignOut), string(auth.AcceptInvitation), string(auth.AddPasskey),
+		string(auth.RemovePasskey)}
 	for _, operations := range document["paths"].(object) {
 		for method, operation := range operations.(object) {
 			id := operation.(object)["operationId"].(string)

@@ -19,7 +19,8 @@ import (
 // text cannot be, by the reason.
 var withoutMarker = map[string][]string{
 	"is of users, their sign-in and the account, which stay when a reader is erased": {
-		"users", "invitations", "sign_ins", "openid_identities", "openid_requests", "accounts", "api_keys",
+		"users", "invitations", "sign_ins", "openid_identities", "openid_requests", "passkeys",
+		"passkey_challenges", "accounts", "api_keys",
 		"webhook_endpoints", "webhook_secrets",
 		"shares", "report_keys", "user_sessions.user_agent", "user_sessions.cookie_hash", "user_sessions.key_hash",
 	},

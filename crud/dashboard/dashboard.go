@@ -44,6 +44,7 @@ var webFiles embed.FS
 type Deps struct {
 	Pages    *web.Site
 	Sessions frame.Sessions
+	Passkeys setting.Passkeys
 }
 
 // Config is the setting of the dashboard.
@@ -100,7 +101,7 @@ func New(c Config, d Deps) (*Dashboard, error) {
 	if all.links, err = link.New(f); err != nil {
 		return nil, err
 	}
-	all.setting, err = setting.New(f)
+	all.setting, err = setting.New(f, d.Passkeys)
 	return all, err
 }
 

@@ -96,6 +96,7 @@ func revoke(ctx context.Context, q *store.Queries, all []Revocation) error {
 		{gone["webhook_endpoints"], q.DeleteRevokedWebhooks},
 		{gone["shares"], q.DeleteRevokedShares},
 		{gone["invitations"], q.DeleteRevokedInvitations},
+		{gone["passkeys"], q.DeleteRevokedPasskeys},
 		{users, func(ctx context.Context, ids []uuid.UUID) error {
 			return q.DeleteRevokedMemberships(ctx, store.DeleteRevokedMembershipsParams{IDs: ids, Accounts: accounts})
 		}},

@@ -57,6 +57,7 @@ type askData struct {
 	OpenID          string // where a link to the provider leads; "": there is none
 	Provider        string // its name
 	Insecure        bool   // browsers do not keep the session's cookie
+	Passkey, Script string // where a passkey is sent, and what asks for it; Script "": there is none
 }
 
 // notes are the reasons why someone has to sign in.
@@ -85,11 +86,15 @@ func (s *Service) writeAsk(w http.ResponseWriter, r *http.Request, status int, d
 		d.OpenID, d.Provider = s.deps.Pages.Path(openIDPath)+"?"+url.Values{"next": {d.Next}}.Encode(),
 			s.provider.config.OpenIDName
 	}
-	title := s.say(r, "signin.title")
-	if d.Wrong != "" || d.WrongKey != "" {
-		title = s.say(r, "signin.check", "title", title)
+	p := web.Page{Title: s.say(r, "signin.title")}
+	if s.party != nil && s.deps.Script != "" {
+		d.Passkey, d.Script, p.Policy.Scripts = s.deps.Pages.Path(passkeyPath), s.deps.Pages.Path(s.deps.Script), true
 	}
-	return s.write(w, r, status, "ask.html", web.Page{Title: title, Data: d})
+	if d.Wrong != "" || d.WrongKey != "" {
+		p.Title = s.say(r, "signin.check", "title", p.Title)
+	}
+	p.Data = d
+	return s.write(w, r, status, "ask.html", p)
 }
 
 // ensureBrowser returns the secret of the browser, and gives it one if it has none.

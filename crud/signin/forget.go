@@ -26,7 +26,7 @@ func Forget(q *queue.Queue, db *postgres.Pool) error {
 	err := queue.Register(q, river.WorkFunc(func(ctx context.Context, _ *river.Job[forgetJob]) error {
 		rows := store.New(db.Unscoped())
 		return errors.Join(rows.ForgetSignIns(ctx), rows.ForgetUserSessions(ctx), rows.ForgetInvitations(ctx),
-			rows.ForgetOpenIDRequests(ctx))
+			rows.ForgetOpenIDRequests(ctx), rows.ForgetPasskeyChallenges(ctx))
 	}))
 	if err != nil {
 		return err

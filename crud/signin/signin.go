@@ -1,6 +1,6 @@
-// Package signin lets people into the dashboard: by a mailed link or code, by an API key, by an
-// invitation, by OpenID Connect, or by the link that `lodestone up` prints. It keeps their
-// sessions.
+// Package signin lets people into the dashboard: by a mailed link or code, by a passkey, by an
+// API key, by an invitation, by OpenID Connect, or by the link that `lodestone up` prints. It keeps
+// their sessions.
 //
 // A page of the dashboard is a web.Handler behind Require:
 //
@@ -30,6 +30,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/go-webauthn/webauthn/webauthn"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
@@ -52,7 +53,7 @@ type Mailer interface {
 	Reaches(ctx context.Context, address string) bool
 }
 
-// Deps are the dependencies of signing in. All are required.
+// Deps are the dependencies of signing in. All but Script are required.
 type Deps struct {
 	Postgres  *postgres.Pool
 	Tokens    *token.Ring
@@ -60,6 +61,7 @@ type Deps struct {
 	Mail      Mailer
 	Limiter   *ratelimit.Visitors
 	Addresses *clientaddr.Finder
+	Script    string // path of the script that asks for passkeys; "": there is none, as without `make web`
 	Log       *slog.Logger
 }
 
@@ -73,7 +75,8 @@ type Service struct {
 
 	texts     *web.Catalogue // of the dashboard
 	templates map[string]*web.Template
-	provider  *provider // nil: there is no OpenID Connect
+	provider  *provider          // nil: there is no OpenID Connect
+	party     *webauthn.WebAuthn // nil: there are no passkeys
 }
 
 // keys returns what derives links and codes: the first one new ones. Those of the others are still
@@ -95,6 +98,9 @@ func New(c Config, d Deps) (*Service, error) {
 		provider:  newProvider(c, d.Pages.URL(callbackPath)),
 	}
 	if s.texts, err = web.DashboardTexts(); err != nil {
+		return nil, err
+	}
+	if s.party, err = newParty(site); err != nil {
 		return nil, err
 	}
 	s.browser = browserCookie + s.cookie[len(auth.SessionCookie):]

@@ -19,7 +19,7 @@ import (
 type Entry struct {
 	ID        uuid.UUID  `json:"id" format:"uuid" doc:"Unique identifier. Later entries have greater ones."`
 	At        api.Time   `json:"at" doc:"When it was done."`
-	Action    string     `json:"action" doc:"What was done: the operation's operationId in this description, or sign-in, sign-out or accept-invitation."`
+	Action    string     `json:"action" doc:"What was done: the operation's operationId in this description, or sign-in, sign-out, accept-invitation, add-passkey or remove-passkey."`
 	ObjectID  *uuid.UUID `json:"object_id" format:"uuid" doc:"Id of the affected object; null for the account itself and for several objects."`
 	Object    *Object    `json:"object" nullable:"true" doc:"The object's current state; null if it was deleted, or if object_id is null."`
 	Actor     string     `json:"actor" doc:"Address of the person, or name of the API key, at that time."`

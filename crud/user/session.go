@@ -21,7 +21,7 @@ type method string
 
 // EnumValues implements jsonschema.Enum.
 func (method) EnumValues() []string {
-	return jsonschema.Values([]method{"mail", "key", "link", "invitation", "openid"})
+	return jsonschema.Values([]method{"mail", "key", "link", "invitation", "openid", "passkey"})
 }
 
 // Session is one of the dashboard that has not ended.
@@ -30,7 +30,7 @@ type Session struct {
 	UserID       *uuid.UUID `json:"user_id" format:"uuid" doc:"Id of the person; null if an API key signed in."`
 	Email        *string    `json:"email" doc:"Address of the person; null if an API key signed in."`
 	KeyID        *uuid.UUID `json:"key_id" format:"uuid" doc:"Id of the API key that signed in. The session ends with the key. Null for a person."`
-	Method       method     `json:"method" doc:"How they signed in: by a mailed link or code, by an API key, by the link that lodestone up prints, by an invitation, or by OpenID Connect."`
+	Method       method     `json:"method" doc:"How they signed in: by a mailed link or code, by an API key, by the link that lodestone up prints, by an invitation, by OpenID Connect, or by a passkey."`
 	UserAgent    string     `json:"user_agent" doc:"User agent of the browser."`
 	Current      bool       `json:"current" doc:"Whether it is the session of this request."`
 	StartedAt    api.Time   `json:"started_at" doc:"When they signed in."`

@@ -159,6 +159,7 @@ func TestDashboardCodeHasNoWords(t *testing.T) {
 var ownNames = []string{
 	"English", "Deutsch", "Français", "Español", "Italiano", "Português", "Nederlands", "Polski",
 	"Edge", "Opera", "Firefox", "Chrome", "Safari", "Android", "Windows", "Mac OS X", "Linux", "Inter",
+	"Lodestone",
 }
 
 // wordLike are two letters or more; entities and single signs are none.

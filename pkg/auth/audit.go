@@ -19,6 +19,8 @@ const (
 	SignIn           AuditAction = "sign-in"
 	SignOut          AuditAction = "sign-out"
 	AcceptInvitation AuditAction = "accept-invitation"
+	AddPasskey       AuditAction = "add-passkey"
+	RemovePasskey    AuditAction = "remove-passkey"
 )
 
 // AuditEntry is one line of the audit log, which has what people and keys do to an account. It is

@@ -33,7 +33,8 @@ var growingTables = []string{
 var smallTables = []string{
 	"accounts", "api_keys", "copies", "counted_partitions", "counting_copy", "embeds", "entity_copy",
 	"erasure_looks", "event_usage", "invitations", "ip_salts", "lost_ranges", "memberships",
-	"openid_identities", "openid_requests", "partition_placements", "report_keys", "restored", "retention_progress",
+	"openid_identities", "openid_requests", "partition_placements", "passkey_challenges", "passkeys",
+	"report_keys", "restored", "retention_progress",
 	"retention_setting", "revocation_log", "river_leader", "river_migration", "river_notification", "river_queue",
 	"rounds", "session_expiry", "shares", "store_pulse", "topic_groups", "topics", "users",
 	"utm_templates", "webhook_endpoints",

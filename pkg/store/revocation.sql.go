@@ -83,6 +83,15 @@ func (q *Queries) DeleteRevokedMemberships(ctx context.Context, arg DeleteRevoke
 	return err
 }
 
+const deleteRevokedPasskeys = `-- name: DeleteRevokedPasskeys :exec
+DELETE FROM passkeys WHERE id = ANY ($1::uuid[])
+`
+
+func (q *Queries) DeleteRevokedPasskeys(ctx context.Context, ids []uuid.UUID) error {
+	_, err := q.db.Exec(ctx, deleteRevokedPasskeys, ids)
+	return err
+}
+
 const deleteRevokedShares = `-- name: DeleteRevokedShares :exec
 DELETE FROM shares WHERE id = ANY ($1::uuid[])
 `

@@ -46,11 +46,23 @@ func readScripts(files fs.FS) (*scripts, error) {
 
 // Main returns the path of the script that every screen loads, or "" without a build. It begins
 // with the hash of the build, so browsers keep the script for good.
-func (s *scripts) Main() string {
+func (s *scripts) Main() string { return s.path("island.js") }
+
+func (s *scripts) path(name string) string {
 	if s.Hash == "" {
 		return ""
 	}
-	return scriptsPath + s.Hash + "/island.js"
+	return scriptsPath + s.Hash + "/" + name
+}
+
+// PasskeyScript returns the path of the script of passkeys, which the sign-in page loads as well,
+// or "" without a build.
+func PasskeyScript() (string, error) {
+	s, err := newScripts()
+	if err != nil {
+		return "", err
+	}
+	return s.path("passkey.js"), nil
 }
 
 // ServeHTTP implements http.Handler for paths below scriptsPath.

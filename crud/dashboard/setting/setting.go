@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"lodestone/crud/dashboard/frame"
+	"lodestone/crud/signin"
 	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
@@ -24,20 +25,22 @@ var webFiles embed.FS
 
 // Screens are the settings. They are safe for concurrent use.
 type Screens struct {
-	frame  *frame.Frame
-	byName map[string]*frame.Template
+	frame    *frame.Frame
+	passkeys Passkeys
+	byName   map[string]*frame.Template
 }
 
 // screens are the files of the screens.
-var screens = []string{"account", "notices", "people", "keys", "webhooks", "webhook", "sessions", "usage", "audit"}
+var screens = []string{"account", "notices", "people", "keys", "webhooks", "webhook", "sessions", "passkeys", "usage",
+	"audit"}
 
 // New returns the settings in a frame.
-func New(f *frame.Frame) (*Screens, error) {
+func New(f *frame.Frame, p Passkeys) (*Screens, error) {
 	files, err := fs.Sub(webFiles, "web")
 	if err != nil {
 		return nil, fmt.Errorf("read screens of settings: %w", err)
 	}
-	s := &Screens{f, map[string]*frame.Template{}}
+	s := &Screens{f, p, map[string]*frame.Template{}}
 	for _, name := range screens {
 		if s.byName[name], err = f.ParseForms(files, []string{"setting.html", name + ".html"},
 			[]string{frame.Cards, "setting.css"}); err != nil {
@@ -67,6 +70,7 @@ func (s *Screens) Register(a *api.API) {
 	s.frame.Mount(a, "POST "+screenPath+"/keys/{id}/revoke", s.revokeKey)
 	s.frame.Mount(a, "GET "+screenPath+"/sessions", s.showSessions)
 	s.frame.Mount(a, "POST "+screenPath+"/sessions/{id}/end", s.endSession)
+	s.frame.Mount(a, "GET "+signin.PasskeysPath, s.showPasskeys)
 	s.frame.Mount(a, "GET "+screenPath+"/webhooks", s.showWebhooks)
 	s.frame.Mount(a, "POST "+screenPath+"/webhooks", s.createWebhook)
 	s.frame.Mount(a, "GET "+screenPath+"/webhooks/{id}", s.showWebhook)
@@ -98,7 +102,7 @@ func sections(v *frame.Visit, chosen string) (list []section) {
 		{"setting.account", "", auth.Read}, {"setting.notices", "/notices", auth.Read},
 		{"setting.people", "/people", auth.People},
 		{"setting.keys", "/keys", auth.Keys}, {"setting.webhooks", "/webhooks", auth.Webhooks},
-		{"setting.sessions", "/sessions", auth.Read},
+		{"setting.sessions", "/sessions", auth.Read}, {"setting.passkeys", "/passkeys", auth.Read},
 		{"setting.audit", "/audit", auth.People}, {"setting.usage", "/usage", auth.Read},
 	} {
 		if v.May(one.needs) {
@@ -171,7 +175,8 @@ func done(v *frame.Visit) string {
 }
 
 // notes are the actions that a screen can confirm.
-var notes = []string{"saved", "asked", "logo", "invited", "role", "removed", "revoked", "ended", "replayed", "deleted"}
+var notes = []string{"saved", "asked", "logo", "invited", "role", "removed", "revoked", "ended", "replayed", "deleted",
+	"passkey"}
 
 func (s *Screens) redirect(v *frame.Visit, path, done string) error {
 	return v.Redirect(screenPath + path + "?" + url.Values{"done": {done}}.Encode())

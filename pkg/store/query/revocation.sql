@@ -63,6 +63,9 @@ DELETE FROM memberships WHERE (user_id, account_id) IN (SELECT unnest(sqlc.arg(i
 -- name: DeleteRevokedInvitations :exec
 DELETE FROM invitations WHERE id = ANY (sqlc.arg(ids)::uuid[]);
 
+-- name: DeleteRevokedPasskeys :exec
+DELETE FROM passkeys WHERE id = ANY (sqlc.arg(ids)::uuid[]);
+
 -- name: EndUserSessions :exec
 -- Which of them were ended since the backup is not known: people sign in again.
 UPDATE user_sessions SET ended_at = clock_timestamp() WHERE ended_at IS NULL;
