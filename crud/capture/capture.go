@@ -232,7 +232,8 @@ func (c *Capture) record(ctx context.Context, tx pgx.Tx, link store.GenericLink,
 	}
 	err = webhook.Emit(ctx, tx, c.deps.Tokens, link.AccountID, webhook.FormSubmitted{
 		SubmissionID: id, GenericLinkID: link.ID, LeadMagnetID: link.LeadMagnetID, Email: address.Text, Name: p.Name,
-		VerificationRequired: link.RequireVerification, UTM: f.UTM, Bot: f.Bot, SubmittedAt: api.TimeOf(now),
+		VerificationRequired: link.RequireVerification, UTM: f.UTM, Visitor: webhook.Visitor{Bot: f.Bot},
+		SubmittedAt: api.TimeOf(now),
 	})
 	if err != nil {
 		return false, fmt.Errorf("tell webhooks: %w", err)
@@ -319,7 +320,8 @@ func (c *Capture) mailboxAccess(ctx context.Context, tx pgx.Tx, link store.Gener
 		return mailboxLink{}, fmt.Errorf("add access link: %w", err)
 	}
 	err = webhook.Emit(ctx, tx, c.deps.Tokens, s.AccountID, webhook.LinkCreated{
-		Link: webhook.LinkOf(a), URL: c.accessURL(t.Text), ExpiresAt: api.OptionalTime(a.ExpiresAt), Bot: bot,
+		Link: webhook.LinkOf(a), URL: c.accessURL(t.Text), ExpiresAt: api.OptionalTime(a.ExpiresAt),
+		Visitor:   webhook.Visitor{Bot: bot},
 		CreatedAt: api.TimeOf(a.CreatedAt),
 	})
 	if err != nil {

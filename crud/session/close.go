@@ -122,9 +122,10 @@ func (c *Closer) closeSome(ctx context.Context, before time.Time) (n int, err er
 					AccessLinkID: r.Session.AccessLinkID, LeadMagnetID: r.LeadMagnetID, GenericLinkID: r.GenericLinkID,
 					SubmissionID: r.SubmissionID, Email: r.Email, Source: r.Source,
 				},
-				SessionID: r.Session.ID, Bot: r.Session.Bot, StartedAt: api.TimeOf(r.Session.StartedAt),
-				EndedAt: api.TimeOf(r.Session.LastActiveAt),
-				Pages:   r.Session.Pages, DurationMS: r.Session.DurationMs,
+				SessionID: r.Session.ID, Visitor: webhook.Visitor{Bot: r.Session.Bot},
+				StartedAt: api.TimeOf(r.Session.StartedAt),
+				EndedAt:   api.TimeOf(r.Session.LastActiveAt),
+				Pages:     r.Session.Pages, DurationMS: r.Session.DurationMs,
 			})
 		}
 		for account, events := range ended {

@@ -246,7 +246,8 @@ func (s *Sessions) begin(ctx context.Context, tx pgx.Tx, link Link, wanted uuid.
 		return Session{}, err
 	}
 	return out, webhook.Emit(ctx, tx, s.deps.Tokens, link.Account, webhook.LinkAccessed{
-		Link: webhook.LinkOf(out.Link), SessionID: out.ID, Bot: bot, AccessedAt: api.TimeOf(time.Now()),
+		Link: webhook.LinkOf(out.Link), SessionID: out.ID, Visitor: webhook.Visitor{Bot: bot},
+		AccessedAt: api.TimeOf(time.Now()),
 	})
 }
 

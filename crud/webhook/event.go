@@ -68,13 +68,19 @@ func LinkOf(a store.AccessLink) Link {
 	}
 }
 
+// Visitor is what is known of whoever caused an event. Every event of a visitor has it, and a
+// receiver needs one rule for all of them: what judges visitors in another way adds its field here.
+type Visitor struct {
+	Bot bool `json:"bot"` // a program that says that it is one
+}
+
 // LinkCreated says that an access link was created.
 type LinkCreated struct {
 	Link
 	URL       string    `json:"url"` // opens the document for whoever has it
 	MaxViews  *int32    `json:"max_views"`
 	ExpiresAt *api.Time `json:"expires_at"`
-	Bot       bool      `json:"bot"` // a form that a program sent, which says that it is one
+	Visitor             // who sent the form; no bot if the API created the link
 	CreatedAt api.Time  `json:"created_at"`
 }
 
@@ -82,7 +88,7 @@ type LinkCreated struct {
 type LinkAccessed struct {
 	Link
 	SessionID  uuid.UUID `json:"session_id"`
-	Bot        bool      `json:"bot"` // whoever opened it is a program that says so, and spent no view
+	Visitor              // a bot spent no view
 	AccessedAt api.Time  `json:"accessed_at"`
 }
 
@@ -95,8 +101,8 @@ type FormSubmitted struct {
 	Name                 *string           `json:"name"` // nil: none was given
 	VerificationRequired bool              `json:"verification_required"`
 	UTM                  map[string]string `json:"utm"` // parameters of the landing page, such as utm_source; may be nil
-	Bot                  bool              `json:"bot"` // a program sent the form, and says that it is one
-	SubmittedAt          api.Time          `json:"submitted_at"`
+	Visitor
+	SubmittedAt api.Time `json:"submitted_at"`
 }
 
 // FormVerified says that the address of a submission was verified.
@@ -106,29 +112,30 @@ type FormVerified struct {
 	LeadMagnetID  uuid.UUID `json:"lead_magnet_id"`
 	Email         string    `json:"email"`
 	Name          *string   `json:"name"`
+	Visitor                 // never a bot, which cannot verify an address
 	VerifiedAt    api.Time  `json:"verified_at"`
 }
 
 // SessionEnded says that a session had no activity for a while, and so is over.
 type SessionEnded struct {
 	Link
-	SessionID  uuid.UUID `json:"session_id"`
-	Bot        bool      `json:"bot"` // the session is of such a program
-	StartedAt  api.Time  `json:"started_at"`
-	EndedAt    api.Time  `json:"ended_at"`    // of the last activity
-	Pages      []int32   `json:"pages"`       // that were seen, each once, in ascending order
-	DurationMS int64     `json:"duration_ms"` // that pages were visible, all together
+	SessionID uuid.UUID `json:"session_id"`
+	Visitor
+	StartedAt  api.Time `json:"started_at"`
+	EndedAt    api.Time `json:"ended_at"`    // of the last activity
+	Pages      []int32  `json:"pages"`       // that were seen, each once, in ascending order
+	DurationMS int64    `json:"duration_ms"` // that pages were visible, all together
 }
 
 // DownloadCompleted says that the last byte of the document went out.
 type DownloadCompleted struct {
 	Link
-	SessionID     *uuid.UUID `json:"session_id"`     // nil: without a session
-	Bot           bool       `json:"bot"`            // of a program that says so
-	MagnetVersion int32      `json:"magnet_version"` // of the file
-	FileName      string     `json:"file_name"`
-	FileSize      int64      `json:"file_size"` // bytes
-	CompletedAt   api.Time   `json:"completed_at"`
+	SessionID *uuid.UUID `json:"session_id"` // nil: without a session
+	Visitor
+	MagnetVersion int32    `json:"magnet_version"` // of the file
+	FileName      string   `json:"file_name"`
+	FileSize      int64    `json:"file_size"` // bytes
+	CompletedAt   api.Time `json:"completed_at"`
 }
 
 // Notice is a notice of the account, in the words of its mail.
