@@ -172,6 +172,9 @@ func TestWebhooksTellTheStory(t *testing.T) {
 	require.Equal(t, []any{1.0, 2.0, 5.0}, ended["pages"])
 	require.EqualValues(t, 4500, ended["duration_ms"])
 	require.Len(t, story, 6)
+	for kind, data := range story {
+		require.Equal(t, false, data["bot"], kind)
+	}
 	u.readingNotice(t, fmt.Sprint(created["access_link_id"]))
 	require.NotContains(t, u.out.String(), hook.Secret)
 }
