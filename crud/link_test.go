@@ -39,7 +39,7 @@ func TestGenericLink(t *testing.T) {
 		"redirect_url": "https://exämple.com/thanks?x=1",
 		"language":     nil, "show_contents": true, "show_pages": true, "show_readers": false,
 		"reading_notices": nil, "expires_at": nil, "access_expires_after_days": nil,
-		"allowed_origins": []any{}, "submission_count": 0.0, "view_count": 0.0, "active": true,
+		"allowed_origins": []any{}, "fields": []any{}, "submission_count": 0.0, "view_count": 0.0, "active": true,
 		"created_at": made["created_at"], "updated_at": made["updated_at"],
 	}
 	require.Equal(t, want, made)

@@ -41,11 +41,12 @@ func newReadersAccount(t *testing.T) *readersAccount {
 	}
 	a.exec("INSERT INTO accounts (id, name, plan) VALUES ($1, 'test', 'team')", a.account)
 	a.exec("INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'Guide')", a.magnet, a.account)
-	a.exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug, collect_name) VALUES ($1, $2, $3, $4, true)",
-		a.generic, a.account, a.magnet, "s-"+a.generic.String())
-	a.exec(`INSERT INTO submissions (id, account_id, generic_link_id, email, email_key, name, utm, referrer, consent_text, privacy_url, consented_at, submitted_at)
+	a.exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug, collect_name, fields) VALUES ($1, $2, $3, $4, true, $5)",
+		a.generic, a.account, a.magnet, "s-"+a.generic.String(),
+		`[{"key":"team","label":"Your team"},{"key":"company","label":"Company"}]`)
+	a.exec(`INSERT INTO submissions (id, account_id, generic_link_id, email, email_key, name, utm, referrer, consent_text, privacy_url, consented_at, submitted_at, answers)
 		VALUES ($1, $2, $3, 'Ada@Example.com', 'ada@example.com', 'Ada', '{"utm_source":"news"}', 'https://search.example/x', 'I agree', 'https://example.com/p',
-			'2026-03-01T10:00:00Z', '2026-03-01T10:00:00Z')`, a.submission, a.account, a.generic)
+			'2026-03-01T10:00:00Z', '2026-03-01T10:00:00Z', '{"company":"Acme","former":"x"}')`, a.submission, a.account, a.generic)
 	a.exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_hash, token_sealed, token_key, source, created_at)
 		VALUES ($1, $2, $3, $4, $5, 'Ada@Example.com', 'ada@example.com', sha256($6::text::bytea), '', 0, 'mail', '2026-03-01T10:00:01Z')`,
 		a.link, a.account, a.magnet, a.generic, a.submission, a.link.String())
@@ -124,6 +125,7 @@ func TestReaders(t *testing.T) {
 	text, err = json.Marshal(body)
 	require.NoError(t, err)
 	submission := fmt.Sprintf(`{"id":"%s","generic_link_id":"%s","lead_magnet_id":"%s","email":"Ada@Example.com","name":"Ada","state":"ready","verified":false,
+		"answers":[{"key":"company","label":"Company","answer":"Acme"},{"key":"former","label":"former","answer":"x"}],
 		"verified_at":null,"submitted_at":"2026-03-01T10:00:00.000Z","utm":{"utm_source":"news"},"referrer":"https://search.example/x",
 		"consented_at":"2026-03-01T10:00:00.000Z","consent_text":"I agree","privacy_url":"https://example.com/p"}`, a.submission, a.generic, a.magnet)
 	require.JSONEq(t, fmt.Sprintf(`{"access_link_id":"%[1]s","person_id":"%[2]s","email":"Ada@Example.com",%[3]s,"totals":{%[4]s},

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -57,6 +59,7 @@ type ReaderSubmission struct {
 	LeadMagnetID  uuid.UUID          `json:"lead_magnet_id" format:"uuid"`
 	Email         string             `json:"email" doc:"Email address, as typed."`
 	Name          *string            `json:"name" doc:"Name; null if none was given, or the generic link does not collect names."`
+	Answers       []ReaderAnswer     `json:"answers" nullable:"false" doc:"Answers in the fields of the form, in its order."`
 	State         submissionState    `json:"state" doc:"State: the address must be verified first, the document can be read, or the document was read."`
 	Verified      bool               `json:"verified" doc:"Whether the address was verified."`
 	VerifiedAt    *api.Time          `json:"verified_at"`
@@ -66,6 +69,13 @@ type ReaderSubmission struct {
 	ConsentedAt   *api.Time          `json:"consented_at" doc:"When the visitor agreed to consent_text; null if there was none."`
 	ConsentText   *string            `json:"consent_text" doc:"What the visitor agreed to, as it was shown."`
 	PrivacyURL    *string            `json:"privacy_url" doc:"Privacy policy that was linked."`
+}
+
+// ReaderAnswer is an answer in a field of a form.
+type ReaderAnswer struct {
+	Key    string `json:"key" doc:"Key of the field."`
+	Label  string `json:"label" doc:"Label of the field; its key if the form no longer has it."`
+	Answer string `json:"answer"`
 }
 
 // submissionState is how far a submission is.
@@ -175,12 +185,37 @@ func presentSubmission(s *store.SubmissionsOfReaderRow) (ReaderSubmission, error
 	case s.VerificationRequired && !s.Verified:
 		shown.State = awaitingVerification
 	}
+	var err error
+	if shown.Answers, err = presentAnswers(s.Fields, s.Answers); err != nil {
+		return ReaderSubmission{}, fmt.Errorf("read answers of submission %s: %w", s.ID, err)
+	}
 	if s.UTM != nil {
 		if err := json.Unmarshal(s.UTM, &shown.UTM); err != nil {
 			return ReaderSubmission{}, fmt.Errorf("read parameters of submission %s: %w", s.ID, err)
 		}
 	}
 	return shown, nil
+}
+
+// presentAnswers returns answers in the order of the form, and then those of fields that it no
+// longer has.
+func presentAnswers(form, stored []byte) ([]ReaderAnswer, error) {
+	var fields []struct{ Key, Label string }
+	var answers map[string]string
+	if err := errors.Join(json.Unmarshal(form, &fields), json.Unmarshal(stored, &answers)); err != nil {
+		return nil, err
+	}
+	list := []ReaderAnswer{}
+	for _, f := range fields {
+		if answer, ok := answers[f.Key]; ok {
+			list = append(list, ReaderAnswer{f.Key, f.Label, answer})
+			delete(answers, f.Key)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(answers)) {
+		list = append(list, ReaderAnswer{key, key, answers[key]})
+	}
+	return list, nil
 }
 
 func presentSession(s *reader.Session) ReaderSession {

@@ -137,6 +137,7 @@ func fields(form *html.Node) url.Values {
 			}
 		case attr(n, "type") == "checkbox" && !slices.ContainsFunc(n.Attr,
 			func(a html.Attribute) bool { return a.Key == "checked" }):
+		case n.Data == "button" && attr(n, "formaction") != "": // it was not pressed
 		case n.Data == "input" || n.Data == "button":
 			values.Add(name, attr(n, "value"))
 		}

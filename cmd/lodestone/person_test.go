@@ -79,8 +79,10 @@ func TestExportOfAPerson(t *testing.T) {
 	m := u.newGuide("Guide")
 	link, err := c.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: m.ID, CollectName: true})
 	require.NoError(t, err)
+	owner.must(t, "PATCH", "/api/v1/generic-links/"+link.ID, `{"fields":[{"key":"company","kind":"company","label":"C"}]}`)
 	v := visitor{t, &http.Client{Timeout: time.Minute}}
-	v.submit(link.URL, url.Values{"email": {"Ada@Example.com"}, "name": {"Ada Lovelace"}, "utm_source": {"letter"}})
+	v.submit(link.URL, url.Values{"email": {"Ada@Example.com"}, "name": {"Ada Lovelace"}, "field.company": {"Acme"},
+		"utm_source": {"letter"}})
 	v.submit(link.URL, url.Values{"email": {"bob@example.com"}, "name": {"Bob Byron"}})
 	made, err := c.CreateAccessLinks(t.Context(), m.ID,
 		clienttest.NewAccessLinks{Emails: []string{"ada@example.com", "bob@example.com"}})
@@ -122,6 +124,7 @@ func TestExportOfAPerson(t *testing.T) {
 	submission := one("submissions")
 	require.Equal(t, "Ada@Example.com", submission["email"])
 	require.Equal(t, "Ada Lovelace", submission["name"])
+	require.Equal(t, map[string]any{"company": "Acme"}, submission["answers"])
 	require.Equal(t, map[string]any{"utm_source": "letter"}, submission["utm"])
 	event := one("events")
 	require.Equal(t, adasAgent, event["user_agent"])

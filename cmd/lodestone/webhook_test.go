@@ -123,15 +123,22 @@ func TestWebhooksTellTheStory(t *testing.T) {
 		RequireVerification: true, ReadingNotices: new("each")})
 	require.NoError(t, err)
 
-	v.submit(link.URL, url.Values{"email": {"ada@example.com"}, "utm_source": {"letter"}})
+	_, err = api.Do(t.Context(), http.MethodPatch, "/api/v1/generic-links/"+link.ID,
+		http.Header{"Content-Type": {"application/json"}},
+		strings.NewReader(`{"fields":[{"key":"company","kind":"company","label":"Company"}]}`), nil)
+	require.NoError(t, err)
+	v.submit(link.URL, url.Values{"email": {"ada@example.com"}, "utm_source": {"letter"}, "field.company": {"Acme"}})
 	submitted := await("form.submitted")
+	require.Equal(t, map[string]any{"company": "Acme"}, submitted["answers"])
 	require.Equal(t, "ada@example.com", submitted["email"])
 	require.Equal(t, link.ID, submitted["generic_link_id"])
 	require.Equal(t, true, submitted["verification_required"])
 	require.Equal(t, map[string]any{"utm_source": "letter"}, submitted["utm"])
 
 	at := v.submit(u.confirmation(t, "ada@example.com"), nil)
-	require.Equal(t, submitted["submission_id"], await("form.verified")["submission_id"])
+	verified := await("form.verified")
+	require.Equal(t, []any{submitted["submission_id"], submitted["answers"]},
+		[]any{verified["submission_id"], verified["answers"]})
 	created := await("link.created")
 	require.Equal(t, submitted["submission_id"], created["submission_id"])
 	require.Equal(t, site+at.Path, created["url"])

@@ -95,7 +95,7 @@ type Outcome struct {
 // Submit takes a form for a link. The errors that the visitor can correct are Invalid and
 // *LimitError.
 func (c *Capture) Submit(ctx context.Context, link store.GenericLink, f Form, client netip.Addr) (Outcome, error) {
-	address, err := c.check(f, link)
+	address, err := c.check(&f, link)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -201,6 +201,9 @@ func (c *Capture) record(ctx context.Context, tx pgx.Tx, link store.GenericLink,
 	if link.CollectName {
 		p.Name = &f.Name
 	}
+	if p.Answers, err = json.Marshal(f.Answers); err != nil {
+		return false, fmt.Errorf("encode answers: %w", err)
+	}
 	if len(f.UTM) > 0 {
 		if p.UTM, err = json.Marshal(f.UTM); err != nil {
 			return false, fmt.Errorf("encode parameters: %w", err)
@@ -222,7 +225,7 @@ func (c *Capture) record(ctx context.Context, tx pgx.Tx, link store.GenericLink,
 			return false, fmt.Errorf("take submission: %w", err)
 		}
 		err = q.RepeatSubmission(ctx, store.RepeatSubmissionParams{
-			ID: s.ID, Name: p.Name, VerificationRequired: p.VerificationRequired, ConsentText: p.ConsentText,
+			ID: s.ID, Name: p.Name, Answers: p.Answers, VerificationRequired: p.VerificationRequired, ConsentText: p.ConsentText,
 			PrivacyURL: p.PrivacyURL, ConsentedAt: p.ConsentedAt,
 		})
 		if err != nil {
@@ -232,6 +235,7 @@ func (c *Capture) record(ctx context.Context, tx pgx.Tx, link store.GenericLink,
 	}
 	err = webhook.Emit(ctx, tx, c.deps.Tokens, link.AccountID, webhook.FormSubmitted{
 		SubmissionID: id, GenericLinkID: link.ID, LeadMagnetID: link.LeadMagnetID, Email: address.Text, Name: p.Name,
+		Answers:              f.Answers,
 		VerificationRequired: link.RequireVerification, UTM: f.UTM, Visitor: webhook.Visitor{Bot: f.Bot},
 		SubmittedAt: api.TimeOf(now),
 	})

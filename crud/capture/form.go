@@ -3,11 +3,13 @@ package capture
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"net/url"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"lodestone/crud/field"
 	"lodestone/crud/web"
 	"lodestone/pkg/email"
 	"lodestone/pkg/locale"
@@ -40,6 +42,8 @@ type Form struct {
 	Trap        string
 	Language    locale.Language // of the page, and so of its mails; "": English
 	Bot         bool            // a program sent it, and says that it is one
+	// Answers are those in the fields of the link, by key: as typed, and once checked as stored.
+	Answers map[string]string
 	Origin
 }
 
@@ -47,22 +51,25 @@ type Form struct {
 type Origin struct {
 	UTM      map[string]string
 	Referrer string
+	Hidden   map[string]string // answers of hidden fields, by key
 }
 
 // ReadForm returns the form of a request's values.
 func ReadForm(values url.Values) Form {
+	typed, hidden := field.Read(values)
 	return Form{
 		Email:  strings.TrimSpace(values.Get(FieldEmail)),
 		Name:   source.Text(strings.Join(strings.Fields(values.Get(FieldName)), " "), maxForm),
 		Agreed: values.Get(FieldConsent) != "", Seen: values.Get(FieldSeen), Trap: values.Get(FieldTrap),
-		Origin: Origin{source.CampaignOf(values), source.Referrer(values.Get(FieldReferrer), maxReferrer)},
+		Answers: typed,
+		Origin:  Origin{source.CampaignOf(values), source.Referrer(values.Get(FieldReferrer), maxReferrer), hidden},
 	}
 }
 
 // ReadOrigin returns what is kept of the query of a page's address and of the address of the page
 // before it.
-func ReadOrigin(query, referrer string) Origin {
-	return Origin{source.Campaign(query), source.Referrer(referrer, maxReferrer)}
+func ReadOrigin(fields field.List, query, referrer string) Origin {
+	return Origin{source.Campaign(query), source.Referrer(referrer, maxReferrer), fields.FromQuery(query)}
 }
 
 // isSeen reports whether a character shows something, so that a name of it is one.
@@ -75,12 +82,13 @@ func isSeen(r rune) bool {
 // catalogue.
 type Invalid map[string]string
 
-// In returns what is wrong in words.
-func (i Invalid) In(t *web.Texts) map[string]string {
+// In returns what is wrong in words. The fields are those of the link.
+func (i Invalid) In(t *web.Texts, fields field.List) map[string]string {
 	texts := make(map[string]string, len(i))
-	for field, key := range i {
-		texts[field] = t.Say(key)
+	for name, key := range i {
+		texts[name] = t.Say(key)
 	}
+	maps.Copy(texts, fields.Messages(t, i))
 	return texts
 }
 
@@ -103,13 +111,20 @@ func ConsentVersion(link store.GenericLink) string {
 
 // Check returns an Invalid if Submit would not take a form as it is.
 func (c *Capture) Check(f Form, link store.GenericLink) error {
-	_, err := c.check(f, link)
+	_, err := c.check(&f, link)
 	return err
 }
 
-// check returns the address, or an Invalid.
-func (c *Capture) check(f Form, link store.GenericLink) (email.Address, error) {
+// check returns the address, and leaves the answers of a form as they are stored. What the visitor
+// can correct is an Invalid.
+func (c *Capture) check(f *Form, link store.GenericLink) (email.Address, error) {
+	fields, err := field.Decode(link.Fields)
+	if err != nil {
+		return email.Address{}, err
+	}
 	wrong := Invalid{}
+	answers, unfit := fields.Answers(f.Answers, f.Hidden)
+	maps.Copy(wrong, unfit)
 	address, err := email.Parse(f.Email)
 	switch {
 	case f.Email == "":
@@ -141,5 +156,6 @@ func (c *Capture) check(f Form, link store.GenericLink) (email.Address, error) {
 	if len(wrong) > 0 {
 		return email.Address{}, wrong
 	}
+	f.Answers = answers
 	return address, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/crud/field"
 	"lodestone/crud/mail"
 	"lodestone/crud/proof"
 	"lodestone/crud/web"
@@ -218,9 +219,13 @@ func (c *Capture) complete(ctx context.Context, tx pgx.Tx, v Verification) (Outc
 		return Outcome{}, fmt.Errorf("verify submission: %w", err)
 	}
 	if changed > 0 {
-		err := webhook.Emit(ctx, tx, c.deps.Tokens, s.AccountID, webhook.FormVerified{
+		answers, err := field.Stored(s.Answers)
+		if err != nil {
+			return Outcome{}, err
+		}
+		err = webhook.Emit(ctx, tx, c.deps.Tokens, s.AccountID, webhook.FormVerified{
 			SubmissionID: s.ID, GenericLinkID: link.ID, LeadMagnetID: link.LeadMagnetID, Email: s.Email, Name: s.Name,
-			VerifiedAt: api.TimeOf(now),
+			Answers: answers, VerifiedAt: api.TimeOf(now),
 		})
 		if err != nil {
 			return Outcome{}, fmt.Errorf("tell webhooks: %w", err)

@@ -45,14 +45,18 @@ type readerLink struct {
 }
 
 type readerSubmission struct {
-	ID           string     `json:"id"`
-	LeadMagnetID string     `json:"lead_magnet_id"`
-	Name         *string    `json:"name"`
-	Verified     bool       `json:"verified"`
-	SubmittedAt  time.Time  `json:"submitted_at"`
-	Referrer     *string    `json:"referrer"`
-	ConsentedAt  *time.Time `json:"consented_at"`
-	ConsentText  *string    `json:"consent_text"`
+	ID           string  `json:"id"`
+	LeadMagnetID string  `json:"lead_magnet_id"`
+	Name         *string `json:"name"`
+	Answers      []struct {
+		Label  string `json:"label"`
+		Answer string `json:"answer"`
+	} `json:"answers"`
+	Verified    bool       `json:"verified"`
+	SubmittedAt time.Time  `json:"submitted_at"`
+	Referrer    *string    `json:"referrer"`
+	ConsentedAt *time.Time `json:"consented_at"`
+	ConsentText *string    `json:"consent_text"`
 }
 
 type readerSession struct {
@@ -247,6 +251,9 @@ func (f readerSubmission) words(v *frame.Visit) string {
 	}
 	if f.ConsentedAt != nil && f.ConsentText != nil {
 		text = v.Say("reader.form.agreed", "sent", text, "text", *f.ConsentText)
+	}
+	for _, a := range f.Answers {
+		text += " · " + a.Label + ": " + a.Answer
 	}
 	return text
 }

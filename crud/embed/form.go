@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"lodestone/crud/capture"
+	"lodestone/crud/field"
 	"lodestone/crud/web"
 	"lodestone/pkg/bot"
 	"lodestone/pkg/locale"
@@ -35,6 +36,8 @@ type form struct {
 	Words          map[string]string `json:"words"` // texts of the script, by their keys in the catalogue
 	Title          string            `json:"title"`
 	Name           bool              `json:"name"`
+	Fields         []field.Input     `json:"fields"`
+	Hidden         []string          `json:"hidden"` // parameters of the page's address that the form takes
 	Consent        *string           `json:"consent"`
 	ConsentVersion string            `json:"consent_version"`
 	PrivacyURL     *string           `json:"privacy_url"`
@@ -45,7 +48,7 @@ type form struct {
 // scriptWords are the texts that the script shows.
 var scriptWords = []string{
 	"landing.email", "landing.name", "landing.trap", "landing.privacy", "new_tab",
-	"wrong.email.empty", "wrong.email.form", "wrong.name.empty", "wrong.consent.empty",
+	"landing.choose", "wrong.email.empty", "wrong.email.form", "wrong.name.empty", "wrong.consent.empty",
 	"embed.lost", "embed.verify", "embed.code", "embed.ready", "landing.read",
 }
 
@@ -55,6 +58,10 @@ func subject(link uuid.UUID, origin string) []byte { return append(link[:], orig
 // load answers with the form of a link and a new visit.
 func (f *Forms) load(w http.ResponseWriter, _ *http.Request, o offer) error {
 	g := o.GenericLink
+	fields, err := field.Decode(g.Fields)
+	if err != nil {
+		return err
+	}
 	visit, err := uuid.NewV7()
 	if err != nil {
 		return fmt.Errorf("make id of visit: %w", err)
@@ -64,6 +71,7 @@ func (f *Forms) load(w http.ResponseWriter, _ *http.Request, o offer) error {
 		TrackingToken: f.deps.Tokens.Sign(token.Claims{AccountID: g.AccountID, LeadMagnetID: g.LeadMagnetID,
 			GenericLinkID: g.ID, MagnetVersion: uint32(o.FileVersion)}),
 		Page: f.deps.Site + web.LandingPath(g.Slug), Title: o.MagnetTitle, Name: g.CollectName,
+		Fields: fields.Inputs(o.texts), Hidden: fields.HiddenKeys(),
 		Consent: g.ConsentText, ConsentVersion: capture.ConsentVersion(g),
 		PrivacyURL: g.PrivacyURL, Language: o.texts.Language, Words: map[string]string{},
 	}
@@ -125,7 +133,11 @@ func (f *Forms) submit(w http.ResponseWriter, r *http.Request, o offer) error {
 	}
 	out, err := f.deps.Capture.Submit(r.Context(), o.GenericLink, sent, f.deps.Addresses.Client(r))
 	if wrong, ok := errors.AsType[capture.Invalid](err); ok {
-		return writeJSON(w, http.StatusUnprocessableEntity, fieldErrors{wrong.In(o.texts)})
+		fields, err := field.Decode(o.GenericLink.Fields)
+		if err != nil {
+			return err
+		}
+		return writeJSON(w, http.StatusUnprocessableEntity, fieldErrors{wrong.In(o.texts, fields)})
 	}
 	if limited, ok := errors.AsType[*capture.LimitError](err); ok {
 		w.Header().Set("Retry-After", strconv.Itoa(int(limited.Wait/time.Second)+1))

@@ -28,7 +28,7 @@ func (l *Landing) show(w http.ResponseWriter, r *http.Request) error {
 	}
 	var form capture.Form
 	if !source.Withheld(r.Header) {
-		form.Origin = capture.ReadOrigin(r.URL.RawQuery, referrer)
+		form.Origin = capture.ReadOrigin(o.fields, r.URL.RawQuery, referrer)
 	}
 	return l.writeOffer(w, r, http.StatusOK, o, form, nil)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/capture"
+	"lodestone/crud/field"
 	"lodestone/crud/link"
 	"lodestone/crud/picture"
 	"lodestone/crud/web"
@@ -22,6 +23,7 @@ import (
 type offer struct {
 	store.LandingPageRow
 	path     string // of the page
+	fields   field.List
 	pictures picture.Page
 	reach    reach // zero unless the page shows it
 	preview  bool  // the owner looks at it: nothing counts
@@ -82,7 +84,8 @@ func (l *Landing) link(ctx context.Context, slug string) (o offer, err error) {
 		return o, fmt.Errorf("find landing page: %w", err)
 	}
 	o.path = l.deps.Pages.Path(web.LandingPath(slug))
-	return o, nil
+	o.fields, err = field.Decode(o.GenericLink.Fields)
+	return o, err
 }
 
 // withPictures adds the pictures, which every page shows: a form that leads on needs none.

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"lodestone/crud/capture"
+	"lodestone/crud/field"
 	"lodestone/crud/pdf"
 	"lodestone/crud/picture"
 	"lodestone/crud/web"
@@ -26,6 +27,7 @@ type offerData struct {
 	Inside        []picture.Picture
 	Author, Bio   string
 	Names         bool
+	Fields        []field.Input
 	Verify        bool // a mail comes first
 	Away          bool // the form leads to a page of the owner's
 	Button        string
@@ -62,10 +64,11 @@ func viewOf(o offer, form capture.Form, wrong capture.Invalid, t *web.Texts) off
 	g := o.GenericLink
 	d := offerData{
 		Title: o.Title(), Long: long(o.Title()), Action: o.path, Account: o.AccountName, Names: g.CollectName,
+		Fields: o.fields.Inputs(t),
 		Verify: g.RequireVerification,
 		Away:   o.redirectURL() != "", Consent: textOf(g.ConsentText), ConsentSeen: capture.ConsentVersion(g),
 		Privacy: textOf(g.PrivacyURL),
-		Preview: o.preview, Form: form, UTM: form.UTM, Wrong: wrong.In(t), Facts: facts(o, t), Button: button(o, t),
+		Preview: o.preview, Form: form, UTM: form.UTM, Wrong: wrong.In(t, o.fields), Facts: facts(o, t), Button: button(o, t),
 		Cover: o.cover(t), Share: o.pictures.Preview, Contents: o.contents(), Inside: o.inside(),
 		Author: textOf(o.Author), Bio: textOf(o.AuthorAbout),
 	}
@@ -74,9 +77,13 @@ func viewOf(o offer, form capture.Form, wrong capture.Invalid, t *web.Texts) off
 	} else {
 		d.About = paragraphs(text)
 	}
-	for _, field := range []string{capture.FieldTrap, capture.FieldEmail, capture.FieldName, capture.FieldConsent} {
-		if wrong[field] != "" && d.First == "" {
-			d.First = field
+	names := []string{capture.FieldTrap, capture.FieldEmail, capture.FieldName}
+	for _, in := range d.Fields {
+		names = append(names, in.Name)
+	}
+	for _, name := range append(names, capture.FieldConsent) {
+		if wrong[name] != "" && d.First == "" {
+			d.First = name
 		}
 	}
 	return d

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/crud/field"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/locale"
@@ -46,12 +47,14 @@ type changedGenericLink struct {
 	ReadingNotices      api.Change[notices]         `json:"reading_notices" required:"false" doc:"When the owner gets mails about readers who came through the page; null for the account's setting."`
 	ExpiresAt           api.Change[string]          `json:"expires_at" required:"false" format:"date-time" doc:"When the page closes (ISO 8601, in the future); null for never."`
 	AccessDays          api.Change[int32]           `json:"access_expires_after_days" required:"false" minimum:"1" maximum:"3650" doc:"Days for which personal links created by the form from now on work; null for no end."`
+	Fields              field.List                  `json:"fields" required:"false" nullable:"false" maxItems:"12" doc:"Fields of the form beside the address and the name, in their order; at most 12. The list replaces the present one; answers that were given stay."`
 	AllowedOrigins      []string                    `json:"allowed_origins" required:"false" nullable:"false" maxItems:"20" doc:"Origins of your own pages that may show the form. An empty list allows none."`
 }
 
 func (l *Links) update(ctx context.Context, in *updateInput) (*api.Answer[GenericLink], error) {
 	b := in.Body
-	if err := check(b.Slug, addresses(b.ThumbnailURL.Value, b.PrivacyURL.Value, b.RedirectURL.Value)); err != nil {
+	urls := addresses(b.ThumbnailURL.Value, b.PrivacyURL.Value, b.RedirectURL.Value)
+	if err := check(b.Slug, urls, b.Fields); err != nil {
 		return nil, err
 	}
 	origins, err := checkOrigins(b.AllowedOrigins)
@@ -102,14 +105,18 @@ func (l *Links) change(ctx context.Context, tx pgx.Tx, in *updateInput,
 	if keeps {
 		thumbnail = nil
 	}
+	fields, err := b.Fields.Encode()
+	if err != nil {
+		return row, err
+	}
 	row, err = store.New(tx).UpdateLink(ctx, store.UpdateLinkParams{
 		ID: in.ID, Revisions: revisions, Slug: b.Slug,
 		SetTitle: b.Title.Given, Title: b.Title.Value,
 		SetDescription: b.Description.Given, Description: b.Description.Value,
 		SetThumbnailURL: setThumbnail, ThumbnailURL: thumbnail,
 		CollectName: b.CollectName, RequireVerification: b.RequireVerification, Active: b.Active,
-		AllowedOrigins: b.AllowedOrigins,
-		SetButtonText:  b.ButtonText.Given, ButtonText: b.ButtonText.Value,
+		AllowedOrigins: b.AllowedOrigins, Fields: fields,
+		SetButtonText: b.ButtonText.Given, ButtonText: b.ButtonText.Value,
 		SetConsentText: b.ConsentText.Given, ConsentText: b.ConsentText.Value,
 		SetPrivacyURL: b.PrivacyURL.Given, PrivacyURL: b.PrivacyURL.Value,
 		SetLanguage: b.Language.Given, Language: (*string)(b.Language.Value), ShowContents: b.ShowContents,

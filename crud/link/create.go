@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/account"
+	"lodestone/crud/field"
 	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
@@ -43,6 +44,7 @@ type newGenericLink struct {
 	ReadingNotices      *notices         `json:"reading_notices" required:"false" doc:"When the owner gets mails about readers who came through the page; null for the account's setting."`
 	ExpiresAt           *string          `json:"expires_at" required:"false" format:"date-time" doc:"When the page closes (ISO 8601, in the future); null for never."`
 	AccessDays          *int32           `json:"access_expires_after_days" required:"false" minimum:"1" maximum:"3650" doc:"Days for which personal links created by the form work; null for no end."`
+	Fields              field.List       `json:"fields" required:"false" nullable:"false" maxItems:"12" doc:"Fields of the form beside the address and the name, in their order; at most 12."`
 	AllowedOrigins      []string         `json:"allowed_origins" required:"false" nullable:"false" maxItems:"20" doc:"Origins of your own pages that may show the form, such as https://www.example.com."`
 }
 
@@ -68,8 +70,8 @@ func addresses(thumbnail, privacy, redirect *string) []address {
 }
 
 // check returns what the schema cannot tell.
-func check(slug *string, addresses []address) error {
-	var wrong []problem.Field
+func check(slug *string, addresses []address, fields field.List) error {
+	wrong := fields.Check()
 	if slug != nil && reserved(*slug) {
 		wrong = append(wrong, problem.Field{Field: "slug", Message: slugReserved})
 	}
@@ -111,7 +113,7 @@ func expiry(text *string) (*time.Time, error) {
 const slugAttempts = 5
 
 func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[GenericLink], error) {
-	if err := check(in.Body.Slug, in.Body.addresses()); err != nil {
+	if err := check(in.Body.Slug, in.Body.addresses(), in.Body.Fields); err != nil {
 		return nil, err
 	}
 	expiresAt, err := expiry(in.Body.ExpiresAt)
@@ -170,6 +172,10 @@ func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[Generi
 // insert adds the link under the slug asked for, or under the first free one of our making.
 func insert(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, offered store.LeadMagnet, b newGenericLink,
 	expiresAt *time.Time) (store.GenericLink, error) {
+	fields, err := append(field.List{}, b.Fields...).Encode()
+	if err != nil {
+		return store.GenericLink{}, err
+	}
 	title := offered.Title
 	if b.Title != nil {
 		title = *b.Title
@@ -185,7 +191,7 @@ func insert(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, offered store.L
 			ButtonText: b.ButtonText, ConsentText: b.ConsentText, PrivacyURL: b.PrivacyURL, RedirectURL: b.RedirectURL,
 			Language: (*string)(b.Language), ShowContents: b.ShowContents == nil || *b.ShowContents,
 			ShowPages: b.ShowPages == nil || *b.ShowPages, ShowReaders: b.ShowReaders,
-			AllowedOrigins: b.AllowedOrigins, ReadingNotices: (*string)(b.ReadingNotices),
+			Fields: fields, AllowedOrigins: b.AllowedOrigins, ReadingNotices: (*string)(b.ReadingNotices),
 			ExpiresAt: expiresAt, AccessDays: b.AccessDays,
 		})
 		if err == nil {

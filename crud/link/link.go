@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/crud/field"
 	"lodestone/crud/magnet"
 	"lodestone/crud/picture"
 	"lodestone/crud/web"
@@ -45,6 +46,7 @@ type GenericLink struct {
 	ShowContents        bool               `json:"show_contents" doc:"Whether the page shows the document's table of contents."`
 	ShowPages           bool               `json:"show_pages" doc:"Whether the page shows blurred pictures of inside pages."`
 	ShowReaders         bool               `json:"show_readers" doc:"Whether the page shows how many people have read the document, once there are ten."`
+	Fields              field.List         `json:"fields" nullable:"false" doc:"Fields of the form beside the address and the name, in their order."`
 	AllowedOrigins      []string           `json:"allowed_origins" nullable:"false" doc:"Origins of your own pages that may show the form."`
 	ReadingNotices      *notices           `json:"reading_notices" doc:"When the owner gets mails about readers who came through the page: for each visit that matters, once a day, or never; null for the account's setting."`
 	ExpiresAt           *api.Time          `json:"expires_at" doc:"When the page closes; null for never."`
@@ -239,7 +241,9 @@ func (l *Links) showAll(ctx context.Context, tx pgx.Tx, rows []store.GenericLink
 	}
 	shown := make([]GenericLink, len(rows))
 	for i, row := range rows {
-		shown[i] = l.fromRow(row, views[row.ID])
+		if shown[i], err = l.fromRow(row, views[row.ID]); err != nil {
+			return nil, err
+		}
 		if cover, ok := covers[row.LeadMagnetID]; ok && shown[i].ThumbnailURL == nil {
 			shown[i].ThumbnailURL = &cover
 		}
@@ -247,7 +251,8 @@ func (l *Links) showAll(ctx context.Context, tx pgx.Tx, rows []store.GenericLink
 	return shown, nil
 }
 
-func (l *Links) fromRow(row store.GenericLink, views int64) GenericLink {
+func (l *Links) fromRow(row store.GenericLink, views int64) (GenericLink, error) {
+	fields, err := field.Decode(row.Fields)
 	return GenericLink{
 		ID: row.ID, LeadMagnetID: row.LeadMagnetID, Slug: row.Slug, URL: l.deps.Site + web.LandingPath(row.Slug),
 		Title: row.Title, Description: row.Description, ThumbnailURL: l.thumbnailURL(row),
@@ -255,13 +260,14 @@ func (l *Links) fromRow(row store.GenericLink, views int64) GenericLink {
 		ButtonText: row.ButtonText, ConsentText: row.ConsentText, PrivacyURL: row.PrivacyURL, RedirectURL: row.RedirectURL,
 		Language: (*locale.Language)(row.Language), ShowContents: row.ShowContents, ShowPages: row.ShowPages,
 		ShowReaders:     row.ShowReaders,
+		Fields:          fields,
 		AllowedOrigins:  row.AllowedOrigins,
 		ReadingNotices:  (*notices)(row.ReadingNotices),
 		ExpiresAt:       api.OptionalTime(row.ExpiresAt),
 		AccessDays:      row.AccessDays,
 		SubmissionCount: row.SubmissionCount, ViewCount: views, Active: row.Active,
 		CreatedAt: api.TimeOf(row.CreatedAt), UpdatedAt: api.TimeOf(row.UpdatedAt),
-	}
+	}, err
 }
 
 // Ended reports whether the page of a link has closed at a time, since the link has expired.

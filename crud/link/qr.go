@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
@@ -42,5 +43,5 @@ func (l *Links) getCode(w http.ResponseWriter, r *http.Request, in *codeInput) e
 	if err != nil {
 		return fmt.Errorf("get QR code of generic link: %w", err)
 	}
-	return qr.Write(w, r, in.Input, "qr-"+row.Slug, in.Add(l.fromRow(row, 0).URL))
+	return qr.Write(w, r, in.Input, "qr-"+row.Slug, in.Add(l.deps.Site+web.LandingPath(row.Slug)))
 }

@@ -74,7 +74,11 @@ func (l *Links) putThumbnail(w http.ResponseWriter, r *http.Request, in *idInput
 	if err != nil {
 		return fmt.Errorf("set thumbnail: %w", err)
 	}
-	return api.WriteJSON(w, http.StatusOK, nil, l.fromRow(row, views[row.ID]))
+	link, err := l.fromRow(row, views[row.ID])
+	if err != nil {
+		return fmt.Errorf("set thumbnail: %w", err)
+	}
+	return api.WriteJSON(w, http.StatusOK, nil, link)
 }
 
 func (l *Links) deleteThumbnail(ctx context.Context, in *idInput) (*api.Answer[api.Empty], error) {

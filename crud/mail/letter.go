@@ -14,6 +14,7 @@ import (
 const (
 	maxName    = 100
 	maxTitle   = 120
+	maxAnswer  = 500
 	maxAddress = 254
 )
 

@@ -124,6 +124,7 @@ type Lead struct {
 	Link        string    `json:"link"`             // title of the page or of its document
 	Source      string    `json:"source,omitempty"` // where the visitor came from
 	Campaign    string    `json:"campaign,omitempty"`
+	Answers     []Fact    `json:"answers,omitempty"` // in the fields of the form, by their labels
 	Verified    bool      `json:"verified,omitempty"`
 	SubmittedAt time.Time `json:"submitted_at"`
 }

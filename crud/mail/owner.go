@@ -57,6 +57,9 @@ func writeLead(m Message, t *web.Texts) letter {
 	if name := Clean(lead.Name, maxName); name != "" {
 		l.Facts = append(l.Facts, Fact{t.Say("mail.fact.name"), name})
 	}
+	for _, answer := range lead.Answers {
+		l.Facts = append(l.Facts, Fact{Clean(answer.Name, maxTitle), Clean(answer.Value, maxAnswer)})
+	}
 	confirmed := t.Say("mail.no")
 	if lead.Verified {
 		confirmed = t.Say("mail.yes")

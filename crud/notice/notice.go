@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
+	"lodestone/crud/field"
 	"lodestone/crud/mail"
 	"lodestone/crud/queue"
 	"lodestone/crud/web"
@@ -126,11 +127,33 @@ func (n *Notices) NewLead(ctx context.Context, tx pgx.Tx, submission uuid.UUID) 
 		lead.Name = *l.Name
 	}
 	lead.Source, lead.Campaign = sourceOf(l.UTM, l.Referrer)
+	language := locale.Or(l.Language, "")
+	if lead.Answers, err = answersOf(l, language); err != nil {
+		return err
+	}
 	return n.send(ctx, tx, mail.Message{
 		Kind: mail.KindLead, AccountID: l.AccountID, URL: n.deps.Pages.URL("/dashboard/readers/" + l.AccessLinkID.String()),
 		Timezone: l.Timezone,
-		Language: locale.Or(l.Language, ""), Leads: &mail.Leads{List: []mail.Lead{lead}, Last: sent == HourlyNotices},
+		Language: language, Leads: &mail.Leads{List: []mail.Lead{lead}, Last: sent == HourlyNotices},
 	}, optional(l.NotifyEmail))
+}
+
+// answersOf returns the answers of a lead with their labels, in the order of the form.
+func answersOf(l store.LeadNoticeRow, language locale.Language) (facts []mail.Fact, err error) {
+	fields, err := field.Decode(l.Fields)
+	if err != nil {
+		return nil, err
+	}
+	answers, err := field.Stored(l.Answers)
+	if err != nil {
+		return nil, err
+	}
+	for i := range fields {
+		if text := answers[fields[i].Key]; text != "" {
+			facts = append(facts, mail.Fact{Name: fields[i].LabelIn(language), Value: text})
+		}
+	}
+	return facts, nil
 }
 
 // sourceOf returns where a lead came from, and with which campaign, as its page's parameters and

@@ -155,6 +155,8 @@ func TestEachLead(t *testing.T) {
 	f.set(notice.Each, "owner@example.com")
 	f.newLead(uuid.New()) // it is gone
 	f.exec(`UPDATE submissions SET utm = '{"utm_source": "news", "utm_medium": "mail", "utm_campaign": "autumn"}' WHERE id = $1`, lead)
+	f.exec(`UPDATE generic_links SET fields = '[{"key":"team","label":"Team"},{"key":"company","label":"Company","labels":{"en":"Your company"}}]'`)
+	f.exec(`UPDATE submissions SET answers = '{"company":"Acme","former":"x"}' WHERE id = $1`, lead)
 	f.exec(`UPDATE accounts SET timezone = 'Europe/Berlin'`)
 	link := uuid.New()
 	f.exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_hash, token_sealed, token_key, source)
@@ -170,7 +172,8 @@ func TestEachLead(t *testing.T) {
 	require.Equal(t, "Europe/Berlin", m.Timezone)
 	require.True(t, strings.HasPrefix(m.Unsubscribe, site+"/notices/"))
 	require.Equal(t, []mail.Lead{{Email: "jo@example.com", Name: "Jo", Link: "The Guide", Source: "news / mail",
-		Campaign: "autumn", Verified: true, SubmittedAt: at("2026-11-02 09:05")}}, m.Leads.List)
+		Campaign: "autumn", Answers: []mail.Fact{{Name: "Your company", Value: "Acme"}}, Verified: true,
+		SubmittedAt: at("2026-11-02 09:05")}}, m.Leads.List)
 }
 
 // Notices go to chat programs as well, also without an address for mails, and not if the

@@ -29,6 +29,7 @@ type PersonSubmission struct {
 	GenericLinkID uuid.UUID          `json:"generic_link_id" format:"uuid" doc:"Generic link that it was submitted through."`
 	Email         string             `json:"email" doc:"Address, as typed."`
 	Name          *string            `json:"name" doc:"Name; null if none was given."`
+	Answers       map[string]string  `json:"answers" nullable:"false" doc:"Answers in the fields of the form, by their keys."`
 	SubmittedAt   api.Time           `json:"submitted_at"`
 	UTM           *map[string]string `json:"utm" doc:"Parameters of the landing page's URL; null if there were none."`
 	Referrer      *string            `json:"referrer" doc:"Referrer of the landing page, without its query."`

@@ -2,6 +2,7 @@ package person
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/crud/field"
 	"lodestone/crud/user"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
@@ -177,12 +179,13 @@ func (p *Persons) read(ctx context.Context, tx pgx.Tx, address email.Address,
 
 func submissionOf(row store.Submission, counts store.Counts) (PersonSubmission, error) {
 	utm, err := parameters(row.UTM)
+	answers, unread := field.Stored(row.Answers)
 	return PersonSubmission{
-		row.ID, row.GenericLinkID, row.Email, row.Name, api.TimeOf(row.SubmittedAt), utm, row.Referrer,
+		row.ID, row.GenericLinkID, row.Email, row.Name, answers, api.TimeOf(row.SubmittedAt), utm, row.Referrer,
 		row.ConsentText, row.PrivacyURL,
 		api.OptionalTime(row.ConsentedAt), api.OptionalTime(row.VerifiedAt), counts.Views, api.OptionalTime(counts.First),
 		api.OptionalTime(counts.Last),
-	}, err
+	}, errors.Join(err, unread)
 }
 
 func linkOf(row store.AccessLink, counts store.Counts) (PersonAccessLink, error) {

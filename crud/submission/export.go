@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/crud/field"
 	"lodestone/pkg/attachment"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/store"
@@ -53,7 +54,11 @@ func (s *Submissions) export(w http.ResponseWriter, r *http.Request, in *exportI
 			return err
 		}
 		buffer := bufio.NewWriterSize(out, exportBuffer)
-		file := attachment.NewTable[record](buffer, in.Format)
+		keys, err := keysOf(r.Context(), q, link)
+		if err != nil {
+			return err
+		}
+		file := attachment.NewTable[record](buffer, in.Format, keys...)
 		if err := in.each(r.Context(), q, func(row store.Submission, counts store.Counts) error {
 			shown, err := fromRow(row, counts, link.CollectName)
 			if err != nil {
@@ -75,6 +80,20 @@ func (s *Submissions) export(w http.ResponseWriter, r *http.Request, in *exportI
 	return nil
 }
 
+// keysOf returns the keys of all answers: those of the form in its order, and then those of fields
+// that were removed.
+func keysOf(ctx context.Context, q *store.Queries, link store.GenericLink) ([]string, error) {
+	fields, err := field.Decode(link.Fields)
+	if err != nil {
+		return nil, err
+	}
+	given, err := q.AnswerKeys(ctx, link.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read keys of answers: %w", err)
+	}
+	return fields.Keys(given), nil
+}
+
 // record writes the export of a link that is there into the audit log.
 func (s *Submissions) record(r *http.Request, account, link uuid.UUID) error {
 	if r.Method == http.MethodHead {
@@ -92,8 +111,12 @@ func (s *Submissions) record(r *http.Request, account, link uuid.UUID) error {
 
 // each calls fn with every submission, newest first. The transaction shows one state of them.
 func (f *Filter) each(ctx context.Context, q *store.Queries, fn func(store.Submission, store.Counts) error) error {
+	answers, err := f.answers()
+	if err != nil {
+		return err
+	}
 	query := store.ListSubmissionsParams{GenericLinkID: f.ID, Since: f.Since, Until: f.Until,
-		Containing: composed(f.Q), RowLimit: exportBatch}
+		Containing: composed(f.Q), Answers: answers, RowLimit: exportBatch}
 	for {
 		rows, err := q.ListSubmissions(ctx, query)
 		if err != nil {

@@ -28,6 +28,8 @@ type record struct {
 	UTMContent    *string    `parquet:"utm_content,optional"`
 	UTMID         *string    `parquet:"utm_id,optional"`
 	ConsentedAt   *time.Time `parquet:"consented_at,optional,timestamp(millisecond)"`
+
+	Answers map[string]string `parquet:"answers"`
 }
 
 func recordOf(s *Submission) record {
@@ -35,7 +37,7 @@ func recordOf(s *Submission) record {
 		ID: s.ID, GenericLinkID: s.GenericLinkID, Email: s.Email, Name: s.Name.text, State: string(s.State),
 		Verified: s.Verified, Viewed: s.Viewed,
 		ViewCount: s.ViewCount, SubmittedAt: s.SubmittedAt.UTC(), FirstViewedAt: api.PlainTime(s.FirstViewedAt),
-		LastViewedAt: api.PlainTime(s.LastViewedAt), ConsentedAt: api.PlainTime(s.ConsentedAt),
+		LastViewedAt: api.PlainTime(s.LastViewedAt), ConsentedAt: api.PlainTime(s.ConsentedAt), Answers: s.Answers,
 	}
 	if !s.Name.collected {
 		r.Name = nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -12,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/text/unicode/norm"
 
+	"lodestone/crud/field"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/jsonschema"
@@ -33,6 +35,7 @@ type Submission struct {
 	FirstViewedAt *api.Time `json:"first_viewed_at" doc:"When the document was first viewed."`
 	LastViewedAt  *api.Time `json:"last_viewed_at" doc:"When the document was last viewed."`
 
+	Answers     map[string]string  `json:"answers" nullable:"false" doc:"Answers in the fields of the form, by their keys. A number has a point before its decimals."`
 	UTM         *map[string]string `json:"utm" doc:"Parameters of the landing page's URL, such as utm_source; null if there were none."`
 	ConsentedAt *api.Time          `json:"consented_at" doc:"When the visitor agreed to the link's consent_text; null if there was none."`
 }
@@ -87,6 +90,7 @@ type Filter struct {
 	Since *time.Time `query:"since" doc:"Only submissions after this time (ISO 8601)."`
 	Until *time.Time `query:"until" doc:"Only submissions before this time (ISO 8601)."`
 	Q     *string    `query:"q" maxLength:"254" format:"text" doc:"Only submissions whose address or name contains this text, case-insensitive."`
+	Field []string   `query:"field" maxItems:"12" maxLength:"541" pattern:"^[a-z][a-z0-9_]{0,39}:." patternDescription:"the key of a field, a colon and an answer, such as company:Acme" doc:"Only submissions with this answer: the key of a field, a colon and the answer, such as company:Acme, case-insensitive. Repeat it for several fields."`
 }
 
 func (f *Filter) check() error {
@@ -117,13 +121,16 @@ func (s *Submissions) list(ctx context.Context, in *listInput) (*api.Answer[api.
 	if err := in.check(); err != nil {
 		return nil, err
 	}
+	answers, err := in.answers()
+	if err != nil {
+		return nil, err
+	}
 	// One more than the page has tells whether another one follows.
 	query := store.ListSubmissionsParams{
-		GenericLinkID: in.ID, Since: in.Since, Until: in.Until, Containing: composed(in.Q),
+		GenericLinkID: in.ID, Since: in.Since, Until: in.Until, Containing: composed(in.Q), Answers: answers,
 		RowOffset: in.Offset(), RowLimit: in.Limit() + 1,
 	}
-	var err error
-	if query.BeforeAt, query.BeforeID, err = in.Place(in.ID, in.Since, in.Until, in.Q, in.Sort); err != nil {
+	if query.BeforeAt, query.BeforeID, err = in.Place(in.ID, in.Since, in.Until, in.Q, in.Field, in.Sort); err != nil {
 		return nil, err
 	}
 	var link store.GenericLink
@@ -136,14 +143,14 @@ func (s *Submissions) list(ctx context.Context, in *listInput) (*api.Answer[api.
 			return err
 		}
 		total, err = q.CountSubmissions(ctx, store.CountSubmissionsParams{GenericLinkID: in.ID, Since: in.Since,
-			Until: in.Until, Containing: composed(in.Q)})
+			Until: in.Until, Containing: composed(in.Q), Answers: answers})
 		if err != nil || query.RowOffset >= total {
 			return err
 		}
 		if in.Sort == oldest {
 			rows, err = q.ListSubmissionsOldest(ctx, store.ListSubmissionsOldestParams{
 				GenericLinkID: in.ID, Since: in.Since, Until: in.Until, Containing: composed(in.Q),
-				RowOffset: query.RowOffset, RowLimit: query.RowLimit,
+				Answers: answers, RowOffset: query.RowOffset, RowLimit: query.RowLimit,
 				AfterAt: query.BeforeAt, AfterID: query.BeforeID,
 			})
 		} else {
@@ -162,7 +169,8 @@ func (s *Submissions) list(ctx context.Context, in *listInput) (*api.Answer[api.
 	if int64(len(rows)) > in.Limit() {
 		rows = rows[:in.Limit()]
 		last := rows[len(rows)-1]
-		if next, err = api.NextPlace(last.SubmittedAt, last.ID, in.ID, in.Since, in.Until, in.Q, in.Sort); err != nil {
+		next, err = api.NextPlace(last.SubmittedAt, last.ID, in.ID, in.Since, in.Until, in.Q, in.Field, in.Sort)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -191,6 +199,10 @@ func fromRow(row store.Submission, counts store.Counts, names bool) (Submission,
 		FirstViewedAt: api.OptionalTime(counts.First), LastViewedAt: api.OptionalTime(counts.Last),
 		ConsentedAt: api.OptionalTime(row.ConsentedAt),
 	}
+	var err error
+	if s.Answers, err = field.Stored(row.Answers); err != nil {
+		return s, fmt.Errorf("submission %s: %w", row.ID, err)
+	}
 	if row.UTM != nil {
 		s.UTM = &map[string]string{}
 		if err := json.Unmarshal(row.UTM, s.UTM); err != nil {
@@ -198,6 +210,26 @@ func fromRow(row store.Submission, counts store.Counts, names bool) (Submission,
 		}
 	}
 	return s, nil
+}
+
+// answers returns the answers that submissions must have, as JSON; nil for any.
+func (f *Filter) answers() ([]byte, error) {
+	if f.Field == nil {
+		return nil, nil
+	}
+	wanted := map[string]string{}
+	for _, text := range f.Field {
+		key, answer, _ := strings.Cut(text, ":")
+		if other, ok := wanted[key]; ok && other != answer {
+			return nil, problem.Parameter(problem.Field{Field: "field", Message: "must not ask for two answers to " + key})
+		}
+		wanted[key] = norm.NFC.String(answer)
+	}
+	encoded, err := json.Marshal(wanted)
+	if err != nil {
+		return nil, fmt.Errorf("encode answers: %w", err)
+	}
+	return encoded, nil
 }
 
 // composed returns a text to look for in normal form C, in which addresses are stored.

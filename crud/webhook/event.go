@@ -100,20 +100,22 @@ type FormSubmitted struct {
 	Email                string            `json:"email"`
 	Name                 *string           `json:"name"` // nil: none was given
 	VerificationRequired bool              `json:"verification_required"`
-	UTM                  map[string]string `json:"utm"` // parameters of the landing page, such as utm_source; may be nil
+	Answers              map[string]string `json:"answers"` // in the fields of the form, by key
+	UTM                  map[string]string `json:"utm"`     // parameters of the landing page, such as utm_source; may be nil
 	Visitor
 	SubmittedAt api.Time `json:"submitted_at"`
 }
 
 // FormVerified says that the address of a submission was verified.
 type FormVerified struct {
-	SubmissionID  uuid.UUID `json:"submission_id"`
-	GenericLinkID uuid.UUID `json:"generic_link_id"`
-	LeadMagnetID  uuid.UUID `json:"lead_magnet_id"`
-	Email         string    `json:"email"`
-	Name          *string   `json:"name"`
-	Visitor                 // never a bot, which cannot verify an address
-	VerifiedAt    api.Time  `json:"verified_at"`
+	SubmissionID  uuid.UUID         `json:"submission_id"`
+	GenericLinkID uuid.UUID         `json:"generic_link_id"`
+	LeadMagnetID  uuid.UUID         `json:"lead_magnet_id"`
+	Email         string            `json:"email"`
+	Name          *string           `json:"name"`
+	Answers       map[string]string `json:"answers"`
+	Visitor                         // never a bot, which cannot verify an address
+	VerifiedAt    api.Time          `json:"verified_at"`
 }
 
 // SessionEnded says that a session had no activity for a while, and so is over.

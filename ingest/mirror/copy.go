@@ -36,7 +36,7 @@ func entities() []entity {
 		{"access_links", "id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_domain, person_id, source, " + sources +
 			", max_views, expires_at, is_active, created_at, updated_at", accessLinks},
 		{"submissions", "id, account_id, lead_magnet_id, generic_link_id, email, email_domain, person_id, verification_required, verified, " + sources +
-			", submitted_at, verified_at, consented_at", submissions},
+			", submitted_at, verified_at, consented_at, answers", submissions},
 	}
 }
 
@@ -79,7 +79,7 @@ func submissions(ctx context.Context, q *store.Queries, ids []uuid.UUID) (rows [
 			r.ID, r.AccountID, r.LeadMagnetID, r.GenericLinkID, r.Email, r.EmailDomain, r.PersonID,
 			r.VerificationRequired, r.Verified,
 			r.UtmSource, r.UtmMedium, r.UtmCampaign, r.UtmContent, r.UtmTerm, r.Referrer,
-			r.SubmittedAt.UTC(), inUTC(r.VerifiedAt), inUTC(r.ConsentedAt),
+			r.SubmittedAt.UTC(), inUTC(r.VerifiedAt), inUTC(r.ConsentedAt), r.Answers,
 		})
 	}
 	return rows, err

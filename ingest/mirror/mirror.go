@@ -46,7 +46,7 @@ const (
 // Config holds the settings of the mirror.
 type Config struct {
 	Interval time.Duration `name:"sql-copy-interval" default:"5s" help:"Interval at which changed lead magnets and links are copied to ClickHouse, for the views of the database analytics."`
-	Emails   bool          `name:"sql-emails" help:"Also copy email addresses, for the views access_links, readers and submissions of the database analytics, with an id that is the same for all links of a person. Anyone with the SQL user's password can read them. When this is switched off again, the addresses are removed from ClickHouse."`
+	Emails   bool          `name:"sql-emails" help:"Also copy email addresses and the answers of forms, for the views access_links, readers and submissions of the database analytics, with an id that is the same for all links of a person. Anyone with the SQL user's password can read them. When this is switched off again, both are removed from ClickHouse."`
 }
 
 // Validate returns every problem of the settings.

@@ -164,15 +164,23 @@ func TestCopiesFollow(t *testing.T) {
 func TestAddressesComeAndGoWithTheSetting(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	magnet, personal := uuid.New(), uuid.New()
+	magnet, personal, link := uuid.New(), uuid.New(), uuid.New()
 	r.exec("INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'Guide')", magnet, r.account)
+	r.exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, 'one')", link, r.account, magnet)
+	r.exec(`INSERT INTO submissions (id, account_id, generic_link_id, email, email_key, answers) VALUES ($1, $2, $3, 'Ada@example.com', 'ada@example.com', '{"company":"Acme \"É\""}')`, uuid.New(), r.account, link)
+	const answers = "SELECT any(answers['company']) FROM analytics.submissions"
 	r.exec("INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_hash, token_sealed, token_key) VALUES ($1, $2, $3, 'Ada@example.com', 'ada@example.com', sha256('t'::bytea), '', 0)", personal, r.account, magnet)
 	stop := r.start(true)
 	r.await(fmt.Sprintf("%s/Ada@example.com/true/none/api", personal), access)
+	r.await(`Acme "É"`, answers)
+	r.exec(`UPDATE submissions SET answers = '{"company":"Other"}'`)
+	r.await("Other", answers)
 	stop()
 	r.start(false)
 	r.await(fmt.Sprintf("%s/none/true/none/api", personal), access)
+	r.await("", answers)
 	// Not only hidden: no version on the disk has it.
+	r.await("0", "SELECT toString(countIf(answers != '{}')) FROM lodestone.submissions")
 	r.await("0", "SELECT toString(countIf(email IS NOT NULL)) FROM lodestone.access_links")
 }
 

@@ -46,6 +46,7 @@ type param struct {
 var (
 	uuidType = reflect.TypeFor[uuid.UUID]()
 	timeType = reflect.TypeFor[time.Time]()
+	listType = reflect.TypeFor[[]string]() // a parameter that may be repeated
 )
 
 // newBinder compiles the input type. out is the type of the answer, whose fields the body may not
@@ -116,7 +117,7 @@ func newParam(schemas *jsonschema.Set, op *Operation, field reflect.StructField)
 		p.schema.Restrict()
 	}
 	switch {
-	case p.elem == uuidType, p.elem == timeType:
+	case p.elem == uuidType, p.elem == timeType, p.elem == listType:
 	case p.elem.Kind() == reflect.String, p.elem.Kind() == reflect.Int, p.elem.Kind() == reflect.Bool:
 	default:
 		panic(fmt.Sprintf("api: %s: parameter %s has a type that cannot be read from text", op.ID, p.name)) //nolint:forbidigo // a mistake in the program, found when it starts
@@ -186,6 +187,9 @@ func (b *binder) unknown(query url.Values) []problem.Field {
 
 // fromValues reads one query parameter or header and returns what is wrong with it, or "".
 func (p *param) fromValues(values []string, into reflect.Value) string {
+	if p.elem == listType {
+		return p.listOf(values, into)
+	}
 	if len(values) > 1 {
 		return "must be given only once"
 	}
@@ -203,6 +207,23 @@ func (p *param) fromValues(values []string, into reflect.Value) string {
 	if err := p.parse(values[0], into); err != nil {
 		return err.Error()
 	}
+	return ""
+}
+
+// listOf reads a parameter that may be repeated, and returns what is wrong with it, or "".
+func (p *param) listOf(values []string, into reflect.Value) string {
+	if most := p.schema.MaxItems; most != nil && len(values) > *most {
+		return fmt.Sprintf("must be given at most %d times", *most)
+	}
+	for _, text := range values {
+		if !utf8.ValidString(text) {
+			return "must be valid UTF-8"
+		}
+		if message := p.schema.Items.CheckString(text); message != "" {
+			return message
+		}
+	}
+	into.FieldByIndex(p.index).Set(reflect.ValueOf(values))
 	return ""
 }
 

@@ -17,7 +17,7 @@ import (
 
 // Table writes rows as a file. R is a struct whose fields are the columns: their tags are those of
 // parquet-go, and their types UUIDs, texts, lists of texts, numbers, truth values and times. A nil
-// pointer is a null.
+// pointer is a null. A map of texts is a column for each of its keys in CSV.
 type Table[R any] struct {
 	rows interface {
 		write(row R, object any) error
@@ -25,11 +25,11 @@ type Table[R any] struct {
 	}
 }
 
-// NewTable returns a Table that writes a format to w.
-func NewTable[R any](w io.Writer, f Format) *Table[R] {
+// NewTable returns a Table that writes a format to w. The keys are those of its maps.
+func NewTable[R any](w io.Writer, f Format, keys ...string) *Table[R] {
 	switch f {
 	case CSV:
-		return &Table[R]{&csvRows[R]{w: csv.NewWriter(w)}}
+		return &Table[R]{&csvRows[R]{w: csv.NewWriter(w), keys: keys}}
 	case NDJSON:
 		return &Table[R]{&jsonRows[R]{w}}
 	default:
@@ -90,6 +90,7 @@ func (f *jsonRows[R]) end() error { return nil }
 
 type csvRows[R any] struct {
 	w     *csv.Writer
+	keys  []string // of maps
 	begun bool
 }
 
@@ -98,14 +99,20 @@ func (f *csvRows[R]) write(row R, _ any) error {
 		return err
 	}
 	value := reflect.ValueOf(row)
-	cells := make([]string, value.NumField())
-	for i := range cells {
-		cells[i] = cellOf(value.Field(i))
+	cells := make([]string, 0, value.NumField()+len(f.keys))
+	for i := range value.NumField() {
+		if texts, ok := value.Field(i).Interface().(map[string]string); ok {
+			for _, key := range f.keys {
+				cells = append(cells, Cell(texts[key]))
+			}
+			continue
+		}
+		cells = append(cells, cellOf(value.Field(i)))
 	}
 	return f.w.Write(cells)
 }
 
-// begin writes the names, which are those of the columns of Parquet.
+// begin writes the names, which are those of the columns of Parquet, and behind a point the key.
 func (f *csvRows[R]) begin() error {
 	if f.begun {
 		return nil
@@ -114,6 +121,12 @@ func (f *csvRows[R]) begin() error {
 	var names []string
 	for field := range reflect.TypeFor[R]().Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("parquet"), ",")
+		if field.Type.Kind() == reflect.Map {
+			for _, key := range f.keys {
+				names = append(names, name+"."+key)
+			}
+			continue
+		}
 		names = append(names, name)
 	}
 	return f.w.Write(names)

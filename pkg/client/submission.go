@@ -20,6 +20,7 @@ type Submission struct {
 	FirstViewedAt *time.Time `json:"first_viewed_at"`
 	LastViewedAt  *time.Time `json:"last_viewed_at"`
 
+	Answers     map[string]string `json:"answers"`
 	UTM         map[string]string `json:"utm"`
 	ConsentedAt *time.Time        `json:"consented_at"`
 }

@@ -175,8 +175,8 @@ func (q *Queries) InsertMailboxLink(ctx context.Context, arg InsertMailboxLinkPa
 
 const insertSubmission = `-- name: InsertSubmission :execrows
 INSERT INTO submissions (id, account_id, generic_link_id, email, email_key, name, verification_required, utm, referrer,
-    consent_text, privacy_url, consented_at, submitted_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+    consent_text, privacy_url, consented_at, submitted_at, answers)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 ON CONFLICT ON CONSTRAINT submissions_email DO NOTHING
 `
 
@@ -194,6 +194,7 @@ type InsertSubmissionParams struct {
 	PrivacyURL           *string
 	ConsentedAt          *time.Time
 	SubmittedAt          time.Time
+	Answers              []byte
 }
 
 // Adds nothing if the address has submitted to the link before. A submission of the same address that
@@ -213,6 +214,7 @@ func (q *Queries) InsertSubmission(ctx context.Context, arg InsertSubmissionPara
 		arg.PrivacyURL,
 		arg.ConsentedAt,
 		arg.SubmittedAt,
+		arg.Answers,
 	)
 	if err != nil {
 		return 0, err
@@ -266,7 +268,7 @@ func (q *Queries) IsRetiredSlug(ctx context.Context, slug string) (bool, error) 
 }
 
 const landingPage = `-- name: LandingPage :one
-SELECT g.id, g.account_id, g.lead_magnet_id, g.slug, g.title, g.description, g.thumbnail_url, g.collect_name, g.require_verification, g.active, g.submission_count, g.created_at, g.updated_at, g.revision, g.button_text, g.consent_text, g.privacy_url, g.redirect_url, g.thumbnail_picture, g.language, g.show_contents, g.show_pages, g.show_readers, g.allowed_origins, g.reading_notices, g.expires_at, g.access_days, m.title AS magnet_title, m.description AS magnet_description, m.is_active AS magnet_active, m.file_version,
+SELECT g.id, g.account_id, g.lead_magnet_id, g.slug, g.title, g.description, g.thumbnail_url, g.collect_name, g.require_verification, g.active, g.submission_count, g.created_at, g.updated_at, g.revision, g.button_text, g.consent_text, g.privacy_url, g.redirect_url, g.thumbnail_picture, g.language, g.show_contents, g.show_pages, g.show_readers, g.allowed_origins, g.reading_notices, g.expires_at, g.access_days, g.fields, m.title AS magnet_title, m.description AS magnet_description, m.is_active AS magnet_active, m.file_version,
     m.author, m.author_about, f.content_type, f.file_size, f.page_count, f.outline, a.name AS account_name, a.brand_color, a.brand_font,
     coalesce(g.language, a.language) AS page_language
 FROM generic_links g
@@ -326,6 +328,7 @@ func (q *Queries) LandingPage(ctx context.Context, slug string) (LandingPageRow,
 		&i.GenericLink.ReadingNotices,
 		&i.GenericLink.ExpiresAt,
 		&i.GenericLink.AccessDays,
+		&i.GenericLink.Fields,
 		&i.MagnetTitle,
 		&i.MagnetDescription,
 		&i.MagnetActive,
@@ -413,15 +416,17 @@ func (q *Queries) RenewMailboxLink(ctx context.Context, arg RenewMailboxLinkPara
 const repeatSubmission = `-- name: RepeatSubmission :exec
 UPDATE submissions SET
     name = coalesce(name, $1),
-    verification_required = CASE WHEN verified THEN verification_required ELSE $2::boolean END,
-    consent_text = CASE WHEN consented_at IS NULL THEN $3 ELSE consent_text END,
-    privacy_url = CASE WHEN consented_at IS NULL THEN $4 ELSE privacy_url END,
-    consented_at = coalesce(consented_at, $5)
-WHERE id = $6
+    answers = $2::jsonb || answers,
+    verification_required = CASE WHEN verified THEN verification_required ELSE $3::boolean END,
+    consent_text = CASE WHEN consented_at IS NULL THEN $4 ELSE consent_text END,
+    privacy_url = CASE WHEN consented_at IS NULL THEN $5 ELSE privacy_url END,
+    consented_at = coalesce(consented_at, $6)
+WHERE id = $7
 `
 
 type RepeatSubmissionParams struct {
 	Name                 *string
+	Answers              []byte
 	VerificationRequired bool
 	ConsentText          *string
 	PrivacyURL           *string
@@ -434,6 +439,7 @@ type RepeatSubmissionParams struct {
 func (q *Queries) RepeatSubmission(ctx context.Context, arg RepeatSubmissionParams) error {
 	_, err := q.db.Exec(ctx, repeatSubmission,
 		arg.Name,
+		arg.Answers,
 		arg.VerificationRequired,
 		arg.ConsentText,
 		arg.PrivacyURL,
@@ -476,7 +482,7 @@ func (q *Queries) ResendVerification(ctx context.Context, arg ResendVerification
 }
 
 const takeSubmission = `-- name: TakeSubmission :one
-SELECT id, account_id, generic_link_id, email, email_key, name, verified, submitted_at, verification_required, verified_at, utm, referrer, consent_text, privacy_url, consented_at FROM submissions WHERE generic_link_id = $1 AND email_key = $2 FOR NO KEY UPDATE
+SELECT id, account_id, generic_link_id, email, email_key, name, verified, submitted_at, verification_required, verified_at, utm, referrer, consent_text, privacy_url, consented_at, answers FROM submissions WHERE generic_link_id = $1 AND email_key = $2 FOR NO KEY UPDATE
 `
 
 type TakeSubmissionParams struct {
@@ -504,12 +510,13 @@ func (q *Queries) TakeSubmission(ctx context.Context, arg TakeSubmissionParams) 
 		&i.ConsentText,
 		&i.PrivacyURL,
 		&i.ConsentedAt,
+		&i.Answers,
 	)
 	return i, err
 }
 
 const takeSubmissionByID = `-- name: TakeSubmissionByID :one
-SELECT id, account_id, generic_link_id, email, email_key, name, verified, submitted_at, verification_required, verified_at, utm, referrer, consent_text, privacy_url, consented_at FROM submissions WHERE id = $1 FOR NO KEY UPDATE
+SELECT id, account_id, generic_link_id, email, email_key, name, verified, submitted_at, verification_required, verified_at, utm, referrer, consent_text, privacy_url, consented_at, answers FROM submissions WHERE id = $1 FOR NO KEY UPDATE
 `
 
 func (q *Queries) TakeSubmissionByID(ctx context.Context, id uuid.UUID) (Submission, error) {
@@ -531,6 +538,7 @@ func (q *Queries) TakeSubmissionByID(ctx context.Context, id uuid.UUID) (Submiss
 		&i.ConsentText,
 		&i.PrivacyURL,
 		&i.ConsentedAt,
+		&i.Answers,
 	)
 	return i, err
 }

@@ -57,7 +57,7 @@ func (q *Queries) DetachAccessLinks(ctx context.Context, id uuid.UUID) error {
 }
 
 const getLink = `-- name: GetLink :one
-SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days FROM generic_links WHERE id = $1
+SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days, fields FROM generic_links WHERE id = $1
 `
 
 func (q *Queries) GetLink(ctx context.Context, id uuid.UUID) (GenericLink, error) {
@@ -91,21 +91,23 @@ func (q *Queries) GetLink(ctx context.Context, id uuid.UUID) (GenericLink, error
 		&i.ReadingNotices,
 		&i.ExpiresAt,
 		&i.AccessDays,
+		&i.Fields,
 	)
 	return i, err
 }
 
 const insertLink = `-- name: InsertLink :one
 INSERT INTO generic_links (id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification,
-    button_text, consent_text, privacy_url, redirect_url, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days)
+    button_text, consent_text, privacy_url, redirect_url, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days, fields)
 SELECT $1, $2, $3, $4, $5, $6,
     $7, $8, $9,
     $10, $11, $12, $13,
     $14, $15, $16, $17,
-    $18::text[], $19::text, $20::timestamptz, $21::integer
+    $18::text[], $19::text, $20::timestamptz, $21::integer,
+    $22::jsonb
 WHERE NOT slug_of_another($4, $2)
 ON CONFLICT ON CONSTRAINT generic_links_slug DO NOTHING
-RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days
+RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days, fields
 `
 
 type InsertLinkParams struct {
@@ -130,6 +132,7 @@ type InsertLinkParams struct {
 	ReadingNotices      *string
 	ExpiresAt           *time.Time
 	AccessDays          *int32
+	Fields              []byte
 }
 
 // Adds nothing if the slug is taken, by whatever account, or was once another account's.
@@ -156,6 +159,7 @@ func (q *Queries) InsertLink(ctx context.Context, arg InsertLinkParams) (Generic
 		arg.ReadingNotices,
 		arg.ExpiresAt,
 		arg.AccessDays,
+		arg.Fields,
 	)
 	var i GenericLink
 	err := row.Scan(
@@ -186,12 +190,13 @@ func (q *Queries) InsertLink(ctx context.Context, arg InsertLinkParams) (Generic
 		&i.ReadingNotices,
 		&i.ExpiresAt,
 		&i.AccessDays,
+		&i.Fields,
 	)
 	return i, err
 }
 
 const listLinks = `-- name: ListLinks :many
-SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days FROM generic_links
+SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days, fields FROM generic_links
 WHERE $1::uuid IS NULL OR lead_magnet_id = $1
 ORDER BY created_at DESC, id DESC
 LIMIT $3::bigint OFFSET $2::bigint
@@ -240,6 +245,7 @@ func (q *Queries) ListLinks(ctx context.Context, arg ListLinksParams) ([]Generic
 			&i.ReadingNotices,
 			&i.ExpiresAt,
 			&i.AccessDays,
+			&i.Fields,
 		); err != nil {
 			return nil, err
 		}
@@ -252,7 +258,7 @@ func (q *Queries) ListLinks(ctx context.Context, arg ListLinksParams) ([]Generic
 }
 
 const listLinksOldest = `-- name: ListLinksOldest :many
-SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days FROM generic_links
+SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days, fields FROM generic_links
 WHERE $1::uuid IS NULL OR lead_magnet_id = $1
 ORDER BY created_at, id
 LIMIT $3::bigint OFFSET $2::bigint
@@ -302,6 +308,7 @@ func (q *Queries) ListLinksOldest(ctx context.Context, arg ListLinksOldestParams
 			&i.ReadingNotices,
 			&i.ExpiresAt,
 			&i.AccessDays,
+			&i.Fields,
 		); err != nil {
 			return nil, err
 		}
@@ -347,9 +354,10 @@ UPDATE generic_links SET
     expires_at = CASE WHEN $26::boolean THEN $27::timestamptz ELSE expires_at END,
     access_days = CASE WHEN $28::boolean THEN $29::integer ELSE access_days END,
     allowed_origins = coalesce($30::text[], allowed_origins),
+    fields = coalesce($31::jsonb, fields),
     revision = revision + 1, updated_at = clock_timestamp()
-WHERE id = $31 AND ($32::bigint[] IS NULL OR revision = ANY ($32::bigint[]))
-RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days
+WHERE id = $32 AND ($33::bigint[] IS NULL OR revision = ANY ($33::bigint[]))
+RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days, fields
 `
 
 type UpdateLinkParams struct {
@@ -383,6 +391,7 @@ type UpdateLinkParams struct {
 	SetAccessDays       bool
 	AccessDays          *int32
 	AllowedOrigins      []string
+	Fields              []byte
 	ID                  uuid.UUID
 	Revisions           []int64
 }
@@ -420,6 +429,7 @@ func (q *Queries) UpdateLink(ctx context.Context, arg UpdateLinkParams) (Generic
 		arg.SetAccessDays,
 		arg.AccessDays,
 		arg.AllowedOrigins,
+		arg.Fields,
 		arg.ID,
 		arg.Revisions,
 	)
@@ -452,6 +462,7 @@ func (q *Queries) UpdateLink(ctx context.Context, arg UpdateLinkParams) (Generic
 		&i.ReadingNotices,
 		&i.ExpiresAt,
 		&i.AccessDays,
+		&i.Fields,
 	)
 	return i, err
 }

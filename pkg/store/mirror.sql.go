@@ -231,7 +231,7 @@ SELECT s.id, s.account_id, l.lead_magnet_id, s.generic_link_id, CASE WHEN (SELEC
     coalesce(s.utm ->> 'utm_source', '')::text AS utm_source, coalesce(s.utm ->> 'utm_medium', '')::text AS utm_medium,
     coalesce(s.utm ->> 'utm_campaign', '')::text AS utm_campaign, coalesce(s.utm ->> 'utm_content', '')::text AS utm_content,
     coalesce(s.utm ->> 'utm_term', '')::text AS utm_term, coalesce(s.referrer, '')::text AS referrer,
-    s.submitted_at, s.verified_at, s.consented_at
+    s.submitted_at, s.verified_at, s.consented_at, CASE WHEN (SELECT emails FROM entity_copy) THEN s.answers::text ELSE '{}' END::text AS answers
 FROM submissions s JOIN generic_links l ON l.account_id = s.account_id AND l.id = s.generic_link_id
 WHERE s.id = ANY ($1::uuid[])
 `
@@ -255,6 +255,7 @@ type CopyOfSubmissionsRow struct {
 	SubmittedAt          time.Time
 	VerifiedAt           *time.Time
 	ConsentedAt          *time.Time
+	Answers              string
 }
 
 func (q *Queries) CopyOfSubmissions(ctx context.Context, ids []uuid.UUID) ([]CopyOfSubmissionsRow, error) {
@@ -285,6 +286,7 @@ func (q *Queries) CopyOfSubmissions(ctx context.Context, ids []uuid.UUID) ([]Cop
 			&i.SubmittedAt,
 			&i.VerifiedAt,
 			&i.ConsentedAt,
+			&i.Answers,
 		); err != nil {
 			return nil, err
 		}

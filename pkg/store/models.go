@@ -103,6 +103,7 @@ type GenericLink struct {
 	ReadingNotices      *string
 	ExpiresAt           *time.Time
 	AccessDays          *int32
+	Fields              []byte
 }
 
 type IPSalt struct {
@@ -210,6 +211,7 @@ type Submission struct {
 	ConsentText          *string
 	PrivacyURL           *string
 	ConsentedAt          *time.Time
+	Answers              []byte
 }
 
 type UtmTemplate struct {

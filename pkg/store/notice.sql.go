@@ -235,7 +235,7 @@ func (q *Queries) FollowReadingNotices(ctx context.Context) error {
 
 const leadNotice = `-- name: LeadNotice :one
 SELECT a.id AS account_id, coalesce(CASE WHEN a.notify_confirmed_at IS NOT NULL THEN a.notify_email END, '')::text AS notify_email, a.language, s.email, s.name, s.verified, s.submitted_at,
-    coalesce(l.title, m.title)::text AS title, l.slug, s.utm, s.referrer, a.timezone,
+    coalesce(l.title, m.title)::text AS title, l.slug, s.utm, s.referrer, a.timezone, l.fields, s.answers,
     coalesce((SELECT x.id FROM access_links x WHERE x.account_id = s.account_id AND x.submission_id = s.id AND x.source = 'mail'), s.id)::uuid AS access_link_id
 FROM submissions s
 JOIN accounts a ON a.id = s.account_id AND a.notify = 'each'
@@ -257,6 +257,8 @@ type LeadNoticeRow struct {
 	UTM          []byte
 	Referrer     *string
 	Timezone     string
+	Fields       []byte
+	Answers      []byte
 	AccessLinkID uuid.UUID
 }
 
@@ -277,6 +279,8 @@ func (q *Queries) LeadNotice(ctx context.Context, id uuid.UUID) (LeadNoticeRow, 
 		&i.UTM,
 		&i.Referrer,
 		&i.Timezone,
+		&i.Fields,
+		&i.Answers,
 		&i.AccessLinkID,
 	)
 	return i, err

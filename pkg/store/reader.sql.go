@@ -141,7 +141,7 @@ func (q *Queries) LinksOfReader(ctx context.Context, arg LinksOfReaderParams) ([
 
 const submissionsOfReader = `-- name: SubmissionsOfReader :many
 SELECT s.id, s.generic_link_id, g.lead_magnet_id, s.email, g.collect_name, s.name,
-    s.verification_required, s.verified, s.verified_at, (c.view_count > 0)::boolean AS viewed, s.utm, s.referrer, s.consent_text, s.privacy_url, s.consented_at, s.submitted_at
+    s.verification_required, s.verified, s.verified_at, (c.view_count > 0)::boolean AS viewed, s.utm, s.referrer, s.consent_text, s.privacy_url, s.consented_at, s.submitted_at, g.fields, s.answers
 FROM submissions s JOIN generic_links g ON g.account_id = s.account_id AND g.id = s.generic_link_id
 JOIN counted_submissions c ON c.id = s.id
 WHERE s.account_id = $1 AND s.id = ANY ($2::uuid[])
@@ -170,6 +170,8 @@ type SubmissionsOfReaderRow struct {
 	PrivacyURL           *string
 	ConsentedAt          *time.Time
 	SubmittedAt          time.Time
+	Fields               []byte
+	Answers              []byte
 }
 
 // The submissions that these links were created for, oldest first.
@@ -199,6 +201,8 @@ func (q *Queries) SubmissionsOfReader(ctx context.Context, arg SubmissionsOfRead
 			&i.PrivacyURL,
 			&i.ConsentedAt,
 			&i.SubmittedAt,
+			&i.Fields,
+			&i.Answers,
 		); err != nil {
 			return nil, err
 		}

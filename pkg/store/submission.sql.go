@@ -12,6 +12,31 @@ import (
 	"github.com/google/uuid"
 )
 
+const answerKeys = `-- name: AnswerKeys :many
+SELECT DISTINCT jsonb_object_keys(answers)::text AS key FROM submissions WHERE generic_link_id = $1 ORDER BY key
+`
+
+// The keys of all answers, as fields that were removed from the form have some as well.
+func (q *Queries) AnswerKeys(ctx context.Context, genericLinkID uuid.UUID) ([]string, error) {
+	rows, err := q.db.Query(ctx, answerKeys, genericLinkID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var key string
+		if err := rows.Scan(&key); err != nil {
+			return nil, err
+		}
+		items = append(items, key)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const countSubmissions = `-- name: CountSubmissions :one
 SELECT count(*) FROM submissions
 WHERE generic_link_id = $1
@@ -19,6 +44,7 @@ WHERE generic_link_id = $1
     AND ($3::timestamptz IS NULL OR submitted_at < $3)
     AND ($4::text IS NULL OR strpos(lower(email), lower($4)) > 0
         OR strpos(lower(coalesce(name, '')), lower($4)) > 0)
+    AND ($5::jsonb IS NULL OR lower(answers::text)::jsonb @> lower($5::jsonb::text)::jsonb)
 `
 
 type CountSubmissionsParams struct {
@@ -26,6 +52,7 @@ type CountSubmissionsParams struct {
 	Since         *time.Time
 	Until         *time.Time
 	Containing    *string
+	Answers       []byte
 }
 
 func (q *Queries) CountSubmissions(ctx context.Context, arg CountSubmissionsParams) (int64, error) {
@@ -34,6 +61,7 @@ func (q *Queries) CountSubmissions(ctx context.Context, arg CountSubmissionsPara
 		arg.Since,
 		arg.Until,
 		arg.Containing,
+		arg.Answers,
 	)
 	var count int64
 	err := row.Scan(&count)
@@ -53,16 +81,17 @@ func (q *Queries) DeleteSubmission(ctx context.Context, id uuid.UUID) (uuid.UUID
 }
 
 const listSubmissions = `-- name: ListSubmissions :many
-SELECT id, account_id, generic_link_id, email, email_key, name, verified, submitted_at, verification_required, verified_at, utm, referrer, consent_text, privacy_url, consented_at FROM submissions
+SELECT id, account_id, generic_link_id, email, email_key, name, verified, submitted_at, verification_required, verified_at, utm, referrer, consent_text, privacy_url, consented_at, answers FROM submissions
 WHERE generic_link_id = $1
     AND ($2::timestamptz IS NULL OR submitted_at > $2)
     AND ($3::timestamptz IS NULL OR submitted_at < $3)
     AND ($4::text IS NULL OR strpos(lower(email), lower($4)) > 0
         OR strpos(lower(coalesce(name, '')), lower($4)) > 0)
-    AND ($5::timestamptz IS NULL
-        OR (submitted_at, id) < ($5::timestamptz, $6::uuid))
+    AND ($5::jsonb IS NULL OR lower(answers::text)::jsonb @> lower($5::jsonb::text)::jsonb)
+    AND ($6::timestamptz IS NULL
+        OR (submitted_at, id) < ($6::timestamptz, $7::uuid))
 ORDER BY submitted_at DESC, id DESC
-LIMIT $8::bigint OFFSET $7::bigint
+LIMIT $9::bigint OFFSET $8::bigint
 `
 
 type ListSubmissionsParams struct {
@@ -70,6 +99,7 @@ type ListSubmissionsParams struct {
 	Since         *time.Time
 	Until         *time.Time
 	Containing    *string
+	Answers       []byte
 	BeforeAt      *time.Time
 	BeforeID      *uuid.UUID
 	RowOffset     int64
@@ -82,6 +112,7 @@ func (q *Queries) ListSubmissions(ctx context.Context, arg ListSubmissionsParams
 		arg.Since,
 		arg.Until,
 		arg.Containing,
+		arg.Answers,
 		arg.BeforeAt,
 		arg.BeforeID,
 		arg.RowOffset,
@@ -110,6 +141,7 @@ func (q *Queries) ListSubmissions(ctx context.Context, arg ListSubmissionsParams
 			&i.ConsentText,
 			&i.PrivacyURL,
 			&i.ConsentedAt,
+			&i.Answers,
 		); err != nil {
 			return nil, err
 		}
@@ -122,16 +154,17 @@ func (q *Queries) ListSubmissions(ctx context.Context, arg ListSubmissionsParams
 }
 
 const listSubmissionsOldest = `-- name: ListSubmissionsOldest :many
-SELECT id, account_id, generic_link_id, email, email_key, name, verified, submitted_at, verification_required, verified_at, utm, referrer, consent_text, privacy_url, consented_at FROM submissions
+SELECT id, account_id, generic_link_id, email, email_key, name, verified, submitted_at, verification_required, verified_at, utm, referrer, consent_text, privacy_url, consented_at, answers FROM submissions
 WHERE generic_link_id = $1
     AND ($2::timestamptz IS NULL OR submitted_at > $2)
     AND ($3::timestamptz IS NULL OR submitted_at < $3)
     AND ($4::text IS NULL OR strpos(lower(email), lower($4)) > 0
         OR strpos(lower(coalesce(name, '')), lower($4)) > 0)
-    AND ($5::timestamptz IS NULL
-        OR (submitted_at, id) > ($5::timestamptz, $6::uuid))
+    AND ($5::jsonb IS NULL OR lower(answers::text)::jsonb @> lower($5::jsonb::text)::jsonb)
+    AND ($6::timestamptz IS NULL
+        OR (submitted_at, id) > ($6::timestamptz, $7::uuid))
 ORDER BY submitted_at, id
-LIMIT $8::bigint OFFSET $7::bigint
+LIMIT $9::bigint OFFSET $8::bigint
 `
 
 type ListSubmissionsOldestParams struct {
@@ -139,6 +172,7 @@ type ListSubmissionsOldestParams struct {
 	Since         *time.Time
 	Until         *time.Time
 	Containing    *string
+	Answers       []byte
 	AfterAt       *time.Time
 	AfterID       *uuid.UUID
 	RowOffset     int64
@@ -152,6 +186,7 @@ func (q *Queries) ListSubmissionsOldest(ctx context.Context, arg ListSubmissions
 		arg.Since,
 		arg.Until,
 		arg.Containing,
+		arg.Answers,
 		arg.AfterAt,
 		arg.AfterID,
 		arg.RowOffset,
@@ -180,6 +215,7 @@ func (q *Queries) ListSubmissionsOldest(ctx context.Context, arg ListSubmissions
 			&i.ConsentText,
 			&i.PrivacyURL,
 			&i.ConsentedAt,
+			&i.Answers,
 		); err != nil {
 			return nil, err
 		}

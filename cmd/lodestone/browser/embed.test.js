@@ -40,10 +40,13 @@ const views = (link) => sql(`SELECT url, referrer FROM lodestone.link_views WHER
 for (const [device, o] of taken([['phone', {}], ['desktop', {}], ['desktop', { dark: true }]])) {
   test(`embed: a view and a form on another site, ${device} ${JSON.stringify(o)}`, async (t) => {
     const { link, url } = await newHost(t, {
-      fields: { collect_name: true, consent_text: 'I agree to be written to.', privacy_url: 'https://example.com/privacy' },
+      fields: {
+        collect_name: true, consent_text: 'I agree to be written to.', privacy_url: 'https://example.com/privacy',
+        fields: [{ key: 'team', kind: 'choice', label: 'Team', options: ['1–10', 'more'], required: true }, { key: 'plan', kind: 'hidden', label: 'Plan' }],
+      },
     });
     const v = await newVisitor(t, device, options(url, o));
-    await v.page.goto(`${url}/guide?utm_source=blog&secret=1`, { referer: 'https://search.example/?q=private' });
+    await v.page.goto(`${url}/guide?utm_source=blog&secret=1&plan=pro`, { referer: 'https://search.example/?q=private' });
     await v.page.getByRole('button', { name: 'Get the document' }).waitFor();
     await v.accessible();
     await v.fits();
@@ -62,6 +65,7 @@ for (const [device, o] of taken([['phone', {}], ['desktop', {}], ['desktop', { d
     await v.page.keyboard.press('Enter');
     await v.page.getByText('Enter an email address like jo@example.com.').waitFor();
     await v.page.getByText('Enter your name.').waitFor();
+    await v.page.getByText('Choose an answer for “Team”.').waitFor();
     await v.page.getByText('Tick the box to continue.').waitFor();
     assert.equal(await v.page.evaluate(() => document.activeElement.shadowRoot.activeElement.name), 'email');
     await v.accessible();
@@ -70,6 +74,8 @@ for (const [device, o] of taken([['phone', {}], ['desktop', {}], ['desktop', { d
     assert.equal(await v.page.getByText('Enter an email address like jo@example.com.').count(), 0);
     await v.page.keyboard.press('Tab');
     await v.page.keyboard.type('Ada');
+    await v.page.keyboard.press('Tab');
+    await v.page.keyboard.type('more');
     await v.page.keyboard.press('Tab');
     await v.page.keyboard.press('Space');
     await v.page.keyboard.press('Tab');
@@ -82,6 +88,7 @@ for (const [device, o] of taken([['phone', {}], ['desktop', {}], ['desktop', { d
     const [sent] = await submissions(link);
     assert.equal(sent.email, 'ada@example.com');
     assert.equal(sent.name, 'Ada');
+    assert.deepEqual(sent.answers, { team: 'more', plan: 'pro' });
     assert.deepEqual(sent.utm, { utm_source: 'blog' });
     for (const r of v.requests) {
       const headers = await r.allHeaders();

@@ -62,12 +62,18 @@ test('landing: what is recorded of a view', async (t) => {
 for (const scripts of [true, false]) {
   const how = scripts ? 'with' : 'without';
   test(`landing: a form with mistakes, ${how} scripts`, async (t) => {
-    const link = await newLink({ collect_name: true });
+    const link = await newLink({ collect_name: true, fields: [
+      { key: 'company', kind: 'company', label: 'Company', required: true }, { key: 'phone', kind: 'phone', label: 'Phone number' },
+      { key: 'team', kind: 'choice', label: 'Size of your team', options: ['1–10', 'more'], required: true },
+    ] });
     const v = await newPhone(t, { scripts, expected: [/422/] });
     await v.page.goto(link.url);
     await v.page.getByLabel('Name').fill('Ada Lovelace');
     await email(v.page).fill('not an address');
+    await v.page.getByLabel('Phone number (optional)').fill('+44 20 7946 0958');
     await button(v.page).click();
+    await v.page.getByText('Fill in “Company”.').waitFor();
+    await v.page.getByText('Choose an answer for “Size of your team”.').waitFor();
     await v.page.getByText(/like jo@example\.com/).waitFor();
     assert.equal(await email(v.page).getAttribute('aria-invalid'), 'true');
     assert.equal(await email(v.page).inputValue(), 'not an address');
@@ -79,12 +85,15 @@ for (const scripts of [true, false]) {
     await v.screenshot('landing-mistake');
     const to = address();
     await email(v.page).fill(to);
+    await v.page.getByLabel('Company').fill('Acme');
+    await v.page.getByLabel('Size of your team').selectOption('more');
     await button(v.page).click();
     await v.page.waitForURL(/\/a\//);
     const [one, ...rest] = await submissions(link);
     assert.deepEqual(rest, []);
     assert.equal(one.email, to);
     assert.equal(one.name, 'Ada Lovelace');
+    assert.deepEqual(one.answers, { company: 'Acme', phone: '+44 20 7946 0958', team: 'more' });
   });
 }
 

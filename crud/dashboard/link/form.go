@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,6 +53,7 @@ func (l *genericLink) values(v *frame.Visit) url.Values {
 			q.Set(name, "true")
 		}
 	}
+	setFields(q, l.Fields)
 	return q
 }
 
@@ -102,11 +104,13 @@ type formData struct {
 	CanNot   string // why no link can be made
 	Language []frame.Option
 	Notices  []frame.Option
+	say      func(key string, args ...any) string
 }
 
 func newForm(v *frame.Visit, f frame.Form) formData {
 	return formData{
-		Form: f, Prefix: v.URL(web.LandingPath("")), Language: frame.Languages(v.Say("link.field.language.account")),
+		Form: f, say: v.Say, Prefix: v.URL(web.LandingPath("")),
+		Language: frame.Languages(v.Say("link.field.language.account")),
 		Notices: []frame.Option{
 			{Value: "", Words: v.Say("link.field.notices.account")}, {Value: "each", Words: v.Say("link.field.notices.each")},
 			{Value: "daily", Words: v.Say("link.field.notices.daily")}, {Value: "none", Words: v.Say("link.field.notices.none")},
@@ -161,7 +165,10 @@ func (s *Screens) create(v *frame.Visit) error {
 	if err != nil {
 		return err
 	}
-	body := map[string]any{"lead_magnet_id": typed.Get("lead_magnet_id")}
+	if movedFields(typed) {
+		return s.drawNew(v, http.StatusOK, frame.Form{Values: typed})
+	}
+	body := map[string]any{"lead_magnet_id": typed.Get("lead_magnet_id"), "fields": finishedFields(typed)}
 	for _, name := range append([]string{"slug"}, texts...) {
 		if value := typed.Get(name); strings.TrimSpace(value) != "" {
 			body[name] = value
@@ -172,7 +179,7 @@ func (s *Screens) create(v *frame.Visit) error {
 	}
 	(&genericLink{}).addExpiry(v, typed, body)
 	made, err := frame.Send[genericLink](v, http.MethodPost, linksPath, body, nil)
-	if f, ok := frame.Rejected(typed, err); ok {
+	if f, ok := rejected(typed, err); ok {
 		if p, known := errors.AsType[*problem.Problem](err); known && p.Code == problem.InvalidLeadMagnet {
 			f.Wrong, f.Detail = map[string]string{"lead_magnet_id": p.Detail}, ""
 		}
@@ -190,6 +197,9 @@ func (s *Screens) edit(v *frame.Visit) error {
 	if err != nil {
 		return err
 	}
+	if movedFields(typed) {
+		return s.draw(v, http.StatusOK, forms{edit: &frame.Form{Values: typed}})
+	}
 	now, err := frame.Get[genericLink](v, path(v), nil)
 	if err != nil {
 		return err
@@ -205,7 +215,7 @@ func (s *Screens) edit(v *frame.Visit) error {
 			Values: typed, Detail: v.Say("link.stale"),
 		}})
 	}
-	if f, ok := frame.Rejected(typed, err); ok {
+	if f, ok := rejected(typed, err); ok {
 		return s.draw(v, http.StatusUnprocessableEntity, forms{edit: &f})
 	}
 	if err != nil {
@@ -234,6 +244,9 @@ func (l *genericLink) changes(v *frame.Visit, typed url.Values) map[string]any {
 		if on := typed.Get(name) == "true"; on != flag[name] {
 			body[name] = on
 		}
+	}
+	if fields := finishedFields(typed); !reflect.DeepEqual(fields, l.Fields) {
+		body["fields"] = fields
 	}
 	l.addExpiry(v, typed, body)
 	return body

@@ -10,6 +10,7 @@ import (
 	"net/url"
 
 	"lodestone/crud/dashboard/frame"
+	"lodestone/crud/field"
 	"lodestone/pkg/api"
 	"lodestone/pkg/client"
 	"lodestone/pkg/problem"
@@ -34,10 +35,11 @@ func New(f *frame.Frame) (*Screens, error) {
 	if s.list, err = f.ParseForms(files, []string{"list.html"}, []string{frame.Cards, "link.css"}); err != nil {
 		return nil, err
 	}
-	if s.form, err = f.ParseForms(files, []string{"new.html", "fields.html"}, []string{"link.css"}); err != nil {
+	if s.form, err = f.ParseForms(files, []string{"new.html", "fields.html", "asked.html"},
+		[]string{"link.css"}); err != nil {
 		return nil, err
 	}
-	if s.show, err = f.ParseForms(files, []string{"link.html", "fields.html"},
+	if s.show, err = f.ParseForms(files, []string{"link.html", "fields.html", "asked.html"},
 		[]string{frame.Cards, "link.css"}); err != nil {
 		return nil, err
 	}
@@ -80,7 +82,10 @@ func (s *Screens) Register(a *api.API) {
 }
 
 // genericLink is a generic link with what screens say of it.
-type genericLink struct{ client.GenericLink }
+type genericLink struct {
+	client.GenericLink
+	Fields field.List `json:"fields"`
+}
 
 // Name is the link's title, or that of its lead magnet, or its slug.
 func (l *genericLink) Name() string {

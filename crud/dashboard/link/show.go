@@ -93,7 +93,9 @@ func (s *Screens) draw(v *frame.Visit, status int, sent forms) error {
 		return err
 	})
 	group.Go(func() (err error) {
-		l, err = frame.Get[genericLink](v, path(v), nil)
+		if l, err = frame.Get[genericLink](v, path(v), nil); err == nil && v.MaySeePeople() {
+			list, err = listSubmissions(v, l.Fields)
+		}
 		return err
 	})
 	group.Go(func() (err error) {
@@ -105,12 +107,6 @@ func (s *Screens) draw(v *frame.Visit, status int, sent forms) error {
 		)
 		return err
 	})
-	if v.MaySeePeople() {
-		group.Go(func() (err error) {
-			list, err = listSubmissions(v)
-			return err
-		})
-	}
 	if err := group.Wait(); err != nil {
 		return missing(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"lodestone/crud/dashboard/frame"
+	"lodestone/crud/field"
 	"lodestone/pkg/chart"
 	"lodestone/pkg/client"
 	"lodestone/pkg/problem"
@@ -24,6 +25,7 @@ type column struct {
 // cell is a text, a time, or a number.
 type cell struct {
 	Text string
+	URL  string // of the submissions with the same answer; "": the text is none
 	When frame.Instant
 	Tone string
 }
@@ -62,6 +64,7 @@ func textOf(s *string) string {
 // submissionList is a page of the submissions.
 type submissionList struct {
 	Q       string
+	Answers []condition
 	Total   int64 // how many there are
 	Columns []frame.Option
 	Names   []string // of the columns that are shown
@@ -84,39 +87,48 @@ const submissionsPerPage = 25
 
 // listSubmissions returns the page of the submissions that the address asks for. A search that the
 // API refuses is part of the screen.
-func listSubmissions(v *frame.Visit) (*submissionList, error) {
+func listSubmissions(v *frame.Visit, fields field.List) (*submissionList, error) {
 	asked := v.R.URL.Query()
 	if v.R.Method != http.MethodGet {
 		asked = url.Values{}
 	}
 	query := url.Values{"per_page": {chart.Exact(submissionsPerPage)}}
-	for _, name := range []string{"q", "cursor"} {
-		if value := asked.Get(name); value != "" {
-			query.Set(name, value)
+	for _, name := range []string{"q", "cursor", fieldParameter} {
+		if asked.Get(name) != "" {
+			query[name] = asked[name]
 		}
 	}
 	oldest := asked.Get("sort") == "submitted_at"
 	if oldest {
 		query.Set("sort", "submitted_at")
 	}
+	answers, labels := answerColumns(fields)
 	chosen := asked["column"]
 	if len(chosen) == 0 {
-		chosen = usual
+		chosen = slices.Clone(usual)
+		for _, c := range answers[:min(len(answers), usualAnswers)] {
+			chosen = append(chosen, c.name)
+		}
 	}
-	l := &submissionList{Q: asked.Get("q"), Keep: v.Period.Query(), Oldest: oldest,
+	l := &submissionList{Q: asked.Get("q"), Answers: conditionsOf(v, fields, asked), Keep: v.Period.Query(), Oldest: oldest,
 		Turned: turned(v, self(v), oldest, "submitted_at") + "#submissions"}
 	if oldest {
 		l.Keep.Set("sort", "submitted_at")
 	}
+	l.Keep[fieldParameter] = asked[fieldParameter]
 	var shown []column
-	for _, c := range submissionColumns {
-		on := slices.Contains(chosen, c.name)
-		l.Columns = append(l.Columns, frame.Option{Value: c.name, Words: v.Say(c.key), Chosen: on})
+	for _, c := range slices.Concat(submissionColumns[:1], answers, submissionColumns[1:]) {
+		on, words := slices.Contains(chosen, c.name), labels[c.name]
+		if c.key != "" {
+			words = v.Say(c.key)
+		}
+		l.Columns = append(l.Columns, frame.Option{Value: c.name, Words: words, Chosen: on})
 		if on {
-			l.Names, shown = append(l.Names, v.Say(c.key)), append(shown, c)
+			l.Names, shown = append(l.Names, words), append(shown, c)
 		}
 	}
-	l.CSV = v.Path(self(v)+"/submissions.csv") + "?" + url.Values{"format": {"csv"}, "q": {l.Q}}.Encode()
+	l.CSV = v.Path(self(v)+"/submissions.csv") + "?" +
+		url.Values{"format": {"csv"}, "q": {l.Q}, fieldParameter: query[fieldParameter]}.Encode()
 	found, err := frame.Get[client.Page[client.Submission]](v, path(v)+"/submissions", query)
 	if problem.Is(err, problem.InvalidParameter) {
 		f, _ := frame.Rejected(nil, err)
@@ -175,8 +187,10 @@ func listAt(v *frame.Visit, cursor string) string {
 // export passes the file of the submissions on. The address holds the search of the list.
 func (s *Screens) export(v *frame.Visit) error {
 	query := url.Values{"format": {"csv"}, "bom": {"true"}} // a person opens the file, in Excel
-	if q := v.R.URL.Query().Get("q"); q != "" {
-		query.Set("q", q)
+	for _, name := range []string{"q", fieldParameter} {
+		if asked := v.R.URL.Query(); asked.Get(name) != "" {
+			query[name] = asked[name]
+		}
 	}
 	return v.Pass(path(v)+"/submissions/export", query)
 }

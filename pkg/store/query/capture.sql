@@ -55,8 +55,8 @@ WHERE v.link_hash = $1;
 -- Adds nothing if the address has submitted to the link before. A submission of the same address that
 -- is being added by another transaction is waited for.
 INSERT INTO submissions (id, account_id, generic_link_id, email, email_key, name, verification_required, utm, referrer,
-    consent_text, privacy_url, consented_at, submitted_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+    consent_text, privacy_url, consented_at, submitted_at, answers)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 ON CONFLICT ON CONSTRAINT submissions_email DO NOTHING;
 
 -- name: TakeSubmission :one
@@ -71,6 +71,7 @@ SELECT * FROM submissions WHERE id = $1 FOR NO KEY UPDATE;
 -- anybody's address.
 UPDATE submissions SET
     name = coalesce(name, sqlc.narg(name)),
+    answers = sqlc.arg(answers)::jsonb || answers,
     verification_required = CASE WHEN verified THEN verification_required ELSE sqlc.arg(verification_required)::boolean END,
     consent_text = CASE WHEN consented_at IS NULL THEN sqlc.narg(consent_text) ELSE consent_text END,
     privacy_url = CASE WHEN consented_at IS NULL THEN sqlc.narg(privacy_url) ELSE privacy_url END,

@@ -4,12 +4,13 @@ SELECT count(*) FROM generic_links;
 -- name: InsertLink :one
 -- Adds nothing if the slug is taken, by whatever account, or was once another account's.
 INSERT INTO generic_links (id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification,
-    button_text, consent_text, privacy_url, redirect_url, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days)
+    button_text, consent_text, privacy_url, redirect_url, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days, fields)
 SELECT sqlc.arg(id), sqlc.arg(account_id), sqlc.arg(lead_magnet_id), sqlc.arg(slug), sqlc.narg(title), sqlc.narg(description),
     sqlc.narg(thumbnail_url), sqlc.arg(collect_name), sqlc.arg(require_verification),
     sqlc.narg(button_text), sqlc.narg(consent_text), sqlc.narg(privacy_url), sqlc.narg(redirect_url),
     sqlc.narg(language), sqlc.arg(show_contents), sqlc.arg(show_pages), sqlc.arg(show_readers),
-    sqlc.arg(allowed_origins)::text[], sqlc.narg(reading_notices)::text, sqlc.narg(expires_at)::timestamptz, sqlc.narg(access_days)::integer
+    sqlc.arg(allowed_origins)::text[], sqlc.narg(reading_notices)::text, sqlc.narg(expires_at)::timestamptz, sqlc.narg(access_days)::integer,
+    sqlc.arg(fields)::jsonb
 WHERE NOT slug_of_another(sqlc.arg(slug), sqlc.arg(account_id))
 ON CONFLICT ON CONSTRAINT generic_links_slug DO NOTHING
 RETURNING *;
@@ -57,6 +58,7 @@ UPDATE generic_links SET
     expires_at = CASE WHEN sqlc.arg(set_expires_at)::boolean THEN sqlc.narg(expires_at)::timestamptz ELSE expires_at END,
     access_days = CASE WHEN sqlc.arg(set_access_days)::boolean THEN sqlc.narg(access_days)::integer ELSE access_days END,
     allowed_origins = coalesce(sqlc.narg(allowed_origins)::text[], allowed_origins),
+    fields = coalesce(sqlc.narg(fields)::jsonb, fields),
     revision = revision + 1, updated_at = clock_timestamp()
 WHERE id = sqlc.arg(id) AND (sqlc.narg(revisions)::bigint[] IS NULL OR revision = ANY (sqlc.narg(revisions)::bigint[]))
 RETURNING *;

@@ -1,7 +1,7 @@
 -- name: LeadNotice :one
 -- The notice to the owner about one submission; none, if it is not sent at once.
 SELECT a.id AS account_id, coalesce(CASE WHEN a.notify_confirmed_at IS NOT NULL THEN a.notify_email END, '')::text AS notify_email, a.language, s.email, s.name, s.verified, s.submitted_at,
-    coalesce(l.title, m.title)::text AS title, l.slug, s.utm, s.referrer, a.timezone,
+    coalesce(l.title, m.title)::text AS title, l.slug, s.utm, s.referrer, a.timezone, l.fields, s.answers,
     coalesce((SELECT x.id FROM access_links x WHERE x.account_id = s.account_id AND x.submission_id = s.id AND x.source = 'mail'), s.id)::uuid AS access_link_id
 FROM submissions s
 JOIN accounts a ON a.id = s.account_id AND a.notify = 'each'

@@ -30,7 +30,7 @@ ORDER BY a.created_at, a.id;
 -- name: SubmissionsOfReader :many
 -- The submissions that these links were created for, oldest first.
 SELECT s.id, s.generic_link_id, g.lead_magnet_id, s.email, g.collect_name, s.name,
-    s.verification_required, s.verified, s.verified_at, (c.view_count > 0)::boolean AS viewed, s.utm, s.referrer, s.consent_text, s.privacy_url, s.consented_at, s.submitted_at
+    s.verification_required, s.verified, s.verified_at, (c.view_count > 0)::boolean AS viewed, s.utm, s.referrer, s.consent_text, s.privacy_url, s.consented_at, s.submitted_at, g.fields, s.answers
 FROM submissions s JOIN generic_links g ON g.account_id = s.account_id AND g.id = s.generic_link_id
 JOIN counted_submissions c ON c.id = s.id
 WHERE s.account_id = sqlc.arg(account_id) AND s.id = ANY (sqlc.arg(ids)::uuid[])

@@ -5,6 +5,7 @@ WHERE generic_link_id = sqlc.arg(generic_link_id)
     AND (sqlc.narg(until)::timestamptz IS NULL OR submitted_at < sqlc.narg(until))
     AND (sqlc.narg(containing)::text IS NULL OR strpos(lower(email), lower(sqlc.narg(containing))) > 0
         OR strpos(lower(coalesce(name, '')), lower(sqlc.narg(containing))) > 0)
+    AND (sqlc.narg(answers)::jsonb IS NULL OR lower(answers::text)::jsonb @> lower(sqlc.narg(answers)::jsonb::text)::jsonb)
     AND (sqlc.narg(before_at)::timestamptz IS NULL
         OR (submitted_at, id) < (sqlc.narg(before_at)::timestamptz, sqlc.narg(before_id)::uuid))
 ORDER BY submitted_at DESC, id DESC
@@ -18,6 +19,7 @@ WHERE generic_link_id = sqlc.arg(generic_link_id)
     AND (sqlc.narg(until)::timestamptz IS NULL OR submitted_at < sqlc.narg(until))
     AND (sqlc.narg(containing)::text IS NULL OR strpos(lower(email), lower(sqlc.narg(containing))) > 0
         OR strpos(lower(coalesce(name, '')), lower(sqlc.narg(containing))) > 0)
+    AND (sqlc.narg(answers)::jsonb IS NULL OR lower(answers::text)::jsonb @> lower(sqlc.narg(answers)::jsonb::text)::jsonb)
     AND (sqlc.narg(after_at)::timestamptz IS NULL
         OR (submitted_at, id) > (sqlc.narg(after_at)::timestamptz, sqlc.narg(after_id)::uuid))
 ORDER BY submitted_at, id
@@ -29,7 +31,12 @@ WHERE generic_link_id = sqlc.arg(generic_link_id)
     AND (sqlc.narg(since)::timestamptz IS NULL OR submitted_at > sqlc.narg(since))
     AND (sqlc.narg(until)::timestamptz IS NULL OR submitted_at < sqlc.narg(until))
     AND (sqlc.narg(containing)::text IS NULL OR strpos(lower(email), lower(sqlc.narg(containing))) > 0
-        OR strpos(lower(coalesce(name, '')), lower(sqlc.narg(containing))) > 0);
+        OR strpos(lower(coalesce(name, '')), lower(sqlc.narg(containing))) > 0)
+    AND (sqlc.narg(answers)::jsonb IS NULL OR lower(answers::text)::jsonb @> lower(sqlc.narg(answers)::jsonb::text)::jsonb);
+
+-- name: AnswerKeys :many
+-- The keys of all answers, as fields that were removed from the form have some as well.
+SELECT DISTINCT jsonb_object_keys(answers)::text AS key FROM submissions WHERE generic_link_id = sqlc.arg(generic_link_id) ORDER BY key;
 
 -- name: DeleteSubmission :one
 -- Returns the generic link that it was of.

@@ -9,8 +9,10 @@
 type Config = {
   token: string; visit: string; tracking_token: string; views: string | null; page: string; title: string;
   language: string; words: Record<string, string>; // texts, by their keys in the catalogue
-  name: boolean; consent: string | null; consent_version: string; privacy_url: string | null; button: string; note: string;
+  name: boolean; fields: Asked[]; hidden: string[]; consent: string | null; consent_version: string; privacy_url: string | null; button: string; note: string;
 };
+/** A field that the owner added. */
+type Asked = { name: string; label: string; type: string; mode: string; fill: string; max: number; options: string[]; missing: string };
 type Answer = { state?: "verify" | "redirect" | "ready"; url?: string; errors?: Record<string, string>; message?: string };
 type Field = HTMLElement & { box: HTMLInputElement; say: (text: string) => void; check: () => string };
 
@@ -25,8 +27,9 @@ const css = `:host{display:block}
 *{box-sizing:border-box;font:inherit;color:inherit}
 form{display:grid;gap:1em;margin:0}p{margin:0}
 label{display:block;margin:0 0 .25em}
-input{width:100%;min-height:44px;padding:.5em .75em;border:1px solid;border-radius:6px;background:none}
+input,select{width:100%;min-height:44px;padding:.5em .75em;border:1px solid;border-radius:6px;background:none}
 input[type=checkbox]{flex:none;width:20px;min-height:20px;margin:.15em .5em 0 0;padding:0;accent-color:currentColor}
+option{color:CanvasText;background:Canvas}
 .check{display:flex;align-items:flex-start}.check label{margin:0}
 button{min-height:44px;padding:.5em 1em;border:2px solid;border-radius:6px;background:none;font-weight:600;cursor:pointer}
 button[aria-disabled=true]{opacity:.7;cursor:progress}
@@ -138,9 +141,10 @@ class Form extends HTMLElement {
     count(views, JSON.stringify({ token: tracking_token, event_id: visit, referrer: bare(document.referrer), url: bare(location.href) }), 5e3);
   }
 
-  #field(name: string, words: string, type: string, attributes: Record<string, string>, check: (box: HTMLInputElement) => string): Field {
+  #field(name: string, words: string, type: string, attributes: Record<string, string>, check: (box: HTMLInputElement) => string, options?: Node[]): Field {
     const tick = type == "checkbox";
-    const box = make("input", { part: tick ? "checkbox" : "input", id: name, name, type, "aria-describedby": `${name}-wrong`, required: "", ...attributes });
+    const described = { part: tick ? "checkbox" : "input", id: name, name, "aria-describedby": `${name}-wrong`, required: "", ...attributes };
+    const box = (options ? make("select", described, ...options) : make("input", { type, ...described })) as HTMLInputElement;
     const wrong = make("p", { part: "error", class: "wrong", id: `${name}-wrong`, role: "alert", hidden: "" });
     const label = make("label", { part: tick ? "consent" : "label", for: name }, words);
     const line = tick ? make("div", { class: "check" }, box, label) : make("div", {}, label, box);
@@ -163,6 +167,12 @@ class Form extends HTMLElement {
       this.#field("email", w["landing.email"]!, "email", { autocomplete: "email", inputmode: "email", autocapitalize: "none", spellcheck: "false", maxlength: "254" }, ({ value }) =>
         !value.trim() ? w["wrong.email.empty"]! : /[@＠﹫]/.test(value) ? "" : w["wrong.email.form"]!));
     if (c.name) form.append(this.#field("name", w["landing.name"]!, "text", { autocomplete: "name", maxlength: "100" }, ({ value }) => value.trim() ? "" : w["wrong.name.empty"]!));
+    for (const f of c.fields) {
+      const options = f.options.length ? [make("option", { value: "" }, w["landing.choose"]!), ...f.options.map((o) => make("option", {}, o))] : undefined;
+      const field = this.#field(f.name, f.label, f.type, { autocomplete: f.fill, inputmode: f.mode, maxlength: String(f.max) }, ({ value }) => value.trim() ? "" : f.missing, options);
+      field.box.required = !!f.missing;
+      form.append(field);
+    }
     if (c.consent) form.append(this.#field("consent", c.consent, "checkbox", { value: "yes" }, ({ checked }) => checked ? "" : w["wrong.consent.empty"]!));
     form.append(
       make("div", { class: "trap", "aria-hidden": "true" }, make("label", {}, w["landing.trap"]!, make("input", { name: "website", tabindex: "-1", autocomplete: "off" }))),
@@ -198,7 +208,11 @@ class Form extends HTMLElement {
 
   #post(form: HTMLFormElement): Promise<Response> {
     const body = withheld ? new URLSearchParams() : campaign(new URL(location.href));
-    if (!withheld) body.set("ref", bare(document.referrer));
+    if (!withheld) {
+      body.set("ref", bare(document.referrer));
+      const given = new URLSearchParams(location.search);
+      for (const name of this.#config.hidden) body.set(`hidden.${name}`, given.get(name) ?? "");
+    }
     new FormData(form).forEach((value, name) => body.set(name, String(value)));
     body.set("consent_seen", this.#config.consent_version);
     body.set("token", this.#config.token);
