@@ -130,6 +130,10 @@ func TestChangeAccount(t *testing.T) {
 		`{"timezone":"Local"}`:                             "timezone",
 		`{"brand_font":"Comic Sans"}`:                      "brand_font",
 		`{"plan":"team"}`:                                  "plan",
+		`{"quiet_from":"22:00"}`:                           "quiet_until",
+		`{"quiet_from":"22:00","quiet_until":null}`:        "quiet_until",
+		`{"quiet_from":"22:00","quiet_until":"22:00"}`:     "quiet_until",
+		`{"quiet_from":"24:00","quiet_until":"07:00"}`:     "quiet_from",
 	} {
 		p := u.patch(t, accountPath, body).problem(t)
 		require.Equal(t, problem.ValidationError, p.Code, body)

@@ -3,6 +3,7 @@ package crud
 import (
 	"strings"
 
+	"lodestone/crud/alert"
 	"lodestone/crud/dashboard"
 	"lodestone/crud/mail"
 	"lodestone/crud/notice"
@@ -20,6 +21,7 @@ type base struct {
 	weekly  *dashboard.WeeklyReports
 	bots    *bot.Rules
 	notices *notice.Notices
+	alerts  *alert.Alerts
 }
 
 func newBase(c Config, d Deps) (b base, err error) {
@@ -46,6 +48,11 @@ func newBase(c Config, d Deps) (b base, err error) {
 	}
 	b.notices, err = notice.New(notice.Deps{Postgres: d.Postgres, Bots: b.bots, Reports: b.weekly, Queue: b.jobs,
 		Mail: b.mails, Tokens: d.Tokens, Pages: b.pages, Log: d.Log})
+	if err != nil {
+		return base{}, err
+	}
+	b.alerts, err = alert.New(alert.Deps{Postgres: d.Postgres, Queue: b.jobs, Tokens: d.Tokens, Numbers: b.weekly,
+		Notifier: b.notices})
 	if err != nil {
 		return base{}, err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"lodestone/crud/accesslink"
 	"lodestone/crud/account"
+	"lodestone/crud/alert"
 	"lodestone/crud/capture"
 	"lodestone/crud/dashboard"
 	"lodestone/crud/file"
@@ -132,6 +133,7 @@ type Service struct {
 	images      *picture.ImageStore
 	notices     *notice.Notices
 	weekly      *dashboard.WeeklyReports
+	alerts      *alert.Alerts
 	webhooks    *webhook.Webhooks
 	closer      *session.Closer
 	users       userAPI         // of accounts
@@ -216,6 +218,7 @@ func New(c Config, d Deps) (*Service, error) {
 		images:    picture.NewImageStore(picture.StoreDeps{Postgres: d.Postgres, Thumbnailer: thumbnailer, Site: b.site}),
 		notices:   b.notices,
 		weekly:    b.weekly,
+		alerts:    b.alerts,
 		log:       d.Log,
 		pages:     b.pages,
 		account:   account.NewSelf(c.Plans.Plans, account.Deps{Postgres: d.Postgres, Confirmer: b.notices}),
@@ -278,6 +281,7 @@ func (s *Service) Register(a *api.API) error {
 	s.webhooks.Register(a)
 	s.notices.Register(a)
 	s.weekly.Serve(a)
+	s.alerts.Register(a)
 	s.users.register(a)
 	s.persons.Register(a)
 	s.promotion.register(a)

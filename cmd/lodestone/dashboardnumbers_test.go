@@ -106,6 +106,7 @@ func TestDashboardShowsWhatTheAPIAnswers(t *testing.T) {
 	v.reader(t)
 	v.live(t)
 	v.weekly(t, u)
+	v.alerts(t, u)
 	u.interrupt(enginetest.Timeout)
 }
 

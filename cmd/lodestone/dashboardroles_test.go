@@ -112,6 +112,11 @@ func routes() []route {
 			"notify_email": {"eve@example.com"}}},
 		{pattern: "POST /dashboard/settings/notices/weekly", needs: scopes(auth.Read), person: true,
 			form: url.Values{"enabled": {"true"}}},
+		{pattern: "GET /dashboard/settings/alerts", needs: scopes(auth.Read)},
+		{pattern: "POST /dashboard/settings/alerts", needs: scopes(auth.Write), form: url.Values{"kind": {"silent"}}},
+		{pattern: "POST /dashboard/settings/alerts/sending", needs: scopes(auth.Write),
+			form: url.Values{"quiet_from": {"22:00"}, "quiet_until": {"07:00"}}},
+		{pattern: "POST /dashboard/settings/alerts/{id}/delete", needs: scopes(auth.Write)},
 		{pattern: "GET /dashboard/settings/people", needs: scopes(auth.People)},
 		{pattern: "POST /dashboard/settings/people", needs: scopes(auth.People),
 			form: url.Values{"email": {"eve@example.com"}, "role": {"owner"}}},
@@ -220,6 +225,7 @@ func newWorld(t *testing.T, u *up) *world {
 	hook := made("webhooks/{id}", "/api/v1/webhooks", object{"url": "http://127.0.0.1:9/",
 		"kinds": []string{"link.created"}})
 	made("deliveries/{delivery}", "/api/v1/webhooks/"+hook+"/test", nil)
+	made("alerts/{id}", "/api/v1/alert-rules", object{"kind": "range"})
 	made("invitations/{id}", "/api/v1/invitations", object{"email": "ada@example.com", "role": "editor"})
 	made("erasures/{id}", "/api/v1/people/erase", object{"email": "gone@example.com"})
 	made("keys/{id}", "/api/v1/keys", object{"name": "spare", "scopes": []string{"read"}})

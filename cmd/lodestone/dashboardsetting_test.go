@@ -392,6 +392,7 @@ func (v *owner) chats(t *testing.T) {
 // needs are the scopes that the forms of the settings need, by their paths.
 var needs = map[string]string{
 	"": "write", "/logo": "write", "/logo/delete": "write", "/notices": "write",
+	"/alerts": "write", "/alerts/sending": "write", "/alerts/ID/delete": "write",
 	"/people": "people", "/people/ID": "people", "/people/ID/remove": "people", "/invitations/ID/remove": "people",
 	"/keys": "keys", "/keys/ID/revoke": "keys",
 	"/webhooks": "webhooks", "/webhooks/ID": "webhooks", "/webhooks/ID/active": "webhooks",

@@ -32,6 +32,9 @@ type Account struct {
 	Notify      notify           `json:"notify" doc:"When mails about leads are sent: for each lead, once a day (after 05:00 in the account's time zone, about the previous day), or never. Mails about disabled webhooks are sent immediately, unless it is none."`
 	Readings    notify           `json:"reading_notices" doc:"When mails are sent about readers who opened a document for the first time, finished it, downloaded it or came back after a day: when the visit is over, once a day, or never. A generic link can have its own setting."`
 	Weekly      bool             `json:"weekly_report" doc:"Whether a report about the past week is sent to notify_email on Mondays, after 07:00 in the account's time zone. If the address belongs to one of the account's people, their own setting decides."`
+	Alerts      bool             `json:"alert_notices" doc:"Whether alerts are sent to notify_email."`
+	QuietFrom   *string          `json:"quiet_from" doc:"Local time, such as 22:00, from which notices of alerts wait; null for no quiet hours."`
+	QuietUntil  *string          `json:"quiet_until" doc:"Local time at which they are sent, as one notice; null for no quiet hours."`
 	BrandColor  *string          `json:"brand_color" doc:"Accent colour of the account's pages, as #rrggbb; null for the default. Pages darken or lighten it if its contrast is too low."`
 	BrandFont   font             `json:"brand_font" doc:"Typeface of the account's pages: the visitor's system font, or Inter, which the pages load."`
 	Language    *locale.Language `json:"language" doc:"Language of the account's pages and mails; null for each visitor's language, and English in mails to the owner."`
@@ -92,8 +95,9 @@ func (s *Self) show(ctx context.Context, tx pgx.Tx, row store.Account) (Account,
 		ID: row.ID, Name: row.Name, Plan: Plan(row.Plan), CreatedAt: api.TimeOf(row.CreatedAt),
 		NotifyEmail: row.NotifyEmail, Confirmed: row.NotifyEmail != nil && row.NotifyConfirmedAt != nil,
 		Notify: notify(row.Notify), Readings: notify(row.ReadingNotices),
-		Weekly: row.WeeklyReport, BrandColor: row.BrandColor,
-		BrandFont: font(row.BrandFont), Language: (*locale.Language)(row.Language), Timezone: row.Timezone,
+		Weekly: row.WeeklyReport, Alerts: row.AlertNotices, QuietFrom: row.QuietFrom, QuietUntil: row.QuietUntil,
+		BrandColor: row.BrandColor,
+		BrandFont:  font(row.BrandFont), Language: (*locale.Language)(row.Language), Timezone: row.Timezone,
 		Limits: allowanceOf(limitsOf(s.plans, Plan(row.Plan))),
 		Usage: Usage{
 			LeadMagnets: usage.LeadMagnets, StoredBytes: usage.StoredBytes, GenericLinks: usage.GenericLinks,
@@ -168,7 +172,23 @@ type changedAccount struct {
 	Notify      *notify                     `json:"notify" required:"false" nullable:"false" doc:"When mails about leads are sent."`
 	Readings    *notify                     `json:"reading_notices" required:"false" nullable:"false" doc:"When mails about readers are sent."`
 	Weekly      *bool                       `json:"weekly_report" required:"false" nullable:"false" doc:"Whether the weekly report is sent to notify_email."`
+	Alerts      *bool                       `json:"alert_notices" required:"false" nullable:"false" doc:"Whether alerts are sent to notify_email."`
+	QuietFrom   api.Change[string]          `json:"quiet_from" required:"false" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" patternDescription:"a time of the day, such as 22:00" doc:"Local time from which notices of alerts wait. Give quiet_until as well; null in both for no quiet hours."`
+	QuietUntil  api.Change[string]          `json:"quiet_until" required:"false" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" patternDescription:"a time of the day, such as 07:00" doc:"Local time at which they are sent. Before quiet_from, it is on the next day."`
 	BrandColor  api.Change[string]          `json:"brand_color" required:"false" pattern:"^#[0-9a-fA-F]{6}$" patternDescription:"a colour, such as #2f5bd0" doc:"Accent colour of the account's pages; null for the default."`
+}
+
+// checkQuiet returns the problem of quiet hours without a beginning, an end, or time between
+// them.
+func (b changedAccount) checkQuiet() error {
+	from, until := b.QuietFrom, b.QuietUntil
+	switch {
+	case from.Given != until.Given || (from.Value == nil) != (until.Value == nil):
+		return problem.Invalid(problem.Field{Field: "quiet_until", Message: "must be given together with quiet_from: two times, or null in both"})
+	case from.Value != nil && *from.Value == *until.Value:
+		return problem.Invalid(problem.Field{Field: "quiet_until", Message: "must be another time than quiet_from"})
+	}
+	return nil
 }
 
 func (s *Self) update(ctx context.Context, in *updateInput) (*api.Answer[Account], error) {
@@ -191,6 +211,9 @@ func (s *Self) update(ctx context.Context, in *updateInput) (*api.Answer[Account
 			return nil, err
 		}
 	}
+	if err := b.checkQuiet(); err != nil {
+		return nil, err
+	}
 	if b.Timezone != nil {
 		if _, err := timezone.Load(*b.Timezone); err != nil {
 			return nil, problem.Invalid(problem.Field{Field: "timezone",
@@ -209,6 +232,7 @@ func (s *Self) update(ctx context.Context, in *updateInput) (*api.Answer[Account
 	err := s.deps.Postgres.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
 		row, err := store.New(tx).UpdateAccount(ctx, store.UpdateAccountParams{
 			Notify: (*string)(b.Notify), ReadingNotices: (*string)(b.Readings), WeeklyReport: b.Weekly,
+			AlertNotices: b.Alerts, SetQuiet: b.QuietFrom.Given, QuietFrom: b.QuietFrom.Value, QuietUntil: b.QuietUntil.Value,
 			SetNotifyEmail: b.NotifyEmail.Given, NotifyEmail: b.NotifyEmail.Value,
 			SetBrandColor: b.BrandColor.Given, BrandColor: b.BrandColor.Value,
 			Name: b.Name, BrandFont: (*string)(b.BrandFont), SetLanguage: b.Language.Given,

@@ -67,9 +67,6 @@ var errNoAPI = errors.New("the API of reports is not set")
 // Week returns the report of an account about the week that begins with a day, in the day's time
 // zone, and nil if nothing happened then nor in the week before.
 func (r *WeeklyReports) Week(ctx context.Context, a mail.Receiver, first time.Time) (*mail.Weekly, error) {
-	if r.handler == nil {
-		return nil, errNoAPI
-	}
 	ctx, cancel := context.WithTimeout(ctx, weeklyTimeout)
 	defer cancel()
 	answers, titles, err := r.ask(ctx, a.AccountID, first)
@@ -154,15 +151,33 @@ func barPercent(n, most float64) int {
 	return max(1, int(n/most*100))
 }
 
-// ask asks the API with a key of its own, which works only until the answers are there.
+// ask asks for the numbers of a week.
 func (r *WeeklyReports) ask(ctx context.Context, account uuid.UUID, first time.Time) (b frame.Batch,
 	titles map[string]string, err error) {
+	queries := frame.ChangeQueries(frame.Query{Metrics: append(frame.FunnelMetrics(), "downloads"), Interval: "day"})
+	for i := range queries {
+		q := &queries[i]
+		q.From, q.To, q.Timezone, q.Compare = first.Format(time.DateOnly), timezone.AddDays(first, 7).Format(time.DateOnly),
+			first.Location().String(), "previous"
+	}
+	if b, err = r.Ask(ctx, account, queries); err != nil {
+		return b, nil, err
+	}
+	return b, b.Of(frame.ByMagnet).Labels, nil
+}
+
+// Ask asks the API about an account, with a key of its own, which works only until the answers are
+// there.
+func (r *WeeklyReports) Ask(ctx context.Context, account uuid.UUID, queries []frame.Query) (b frame.Batch, err error) {
+	if r.handler == nil {
+		return b, errNoAPI
+	}
 	id, key := uuid.New(), auth.NewReportKey()
 	q := store.New(r.deps.Postgres.Unscoped())
 	err = q.InsertReportKey(ctx, store.InsertReportKeyParams{ID: id, AccountID: account, KeyHash: key.Hash[:],
 		LastsSeconds: keyLasts.Seconds()})
 	if err != nil {
-		return b, nil, fmt.Errorf("store key of report: %w", err)
+		return b, fmt.Errorf("store key of report: %w", err)
 	}
 	defer func() {
 		if gone := q.DeleteReportKey(context.WithoutCancel(ctx), id); gone != nil && err == nil {
@@ -171,27 +186,18 @@ func (r *WeeklyReports) ask(ctx context.Context, account uuid.UUID, first time.T
 	}()
 	who, err := http.NewRequestWithContext(ctx, http.MethodGet, r.deps.Pages.URL("/"), http.NoBody)
 	if err != nil {
-		return b, nil, fmt.Errorf("ask for the numbers of a report: %w", err)
+		return b, fmt.Errorf("ask for the numbers of a report: %w", err)
 	}
 	c := client.New(client.Config{URL: "http://api.invalid", Key: key.Text,
 		HTTP: &http.Client{Transport: &client.Transport{Handler: r.handler, For: who}}})
-	queries := frame.ChangeQueries(frame.Query{Metrics: append(frame.FunnelMetrics(), "downloads"), Interval: "day"})
-	for i := range queries {
-		q := &queries[i]
-		q.From, q.To, q.Timezone, q.Compare = first.Format(time.DateOnly), timezone.AddDays(first, 7).Format(time.DateOnly),
-			first.Location().String(), "previous"
-	}
 	body, err := json.Marshal(map[string]any{"queries": queries})
 	if err != nil {
-		return b, nil, fmt.Errorf("encode questions of a report: %w", err)
+		return b, fmt.Errorf("encode questions of a report: %w", err)
 	}
 	var got frame.Answers
 	if _, err := c.Do(ctx, http.MethodPost, frame.QueryPath, http.Header{"Content-Type": {"application/json"}},
 		bytes.NewReader(body), &got); err != nil {
-		return b, nil, fmt.Errorf("ask for the numbers of a report: %w", err)
+		return b, fmt.Errorf("ask for the numbers of a report: %w", err)
 	}
-	if b, err = frame.BatchOf(got, len(queries)); err != nil {
-		return b, nil, err
-	}
-	return b, b.Of(frame.ByMagnet).Labels, nil
+	return frame.BatchOf(got, len(queries))
 }

@@ -86,7 +86,7 @@ func TestTheBrandOfAnAccountIsRead(t *testing.T) {
 	b, err = w.brandOf(t.Context(), Message{Kind: KindNotices, AccountID: account})
 	require.NoError(t, err)
 	require.Equal(t, Brand{Accent: web.Token("accent")}, b)
-	for _, kind := range []Kind{KindLead, KindDigest, KindReading, KindReadings, KindWeekly, KindWebhook,
+	for _, kind := range []Kind{KindLead, KindDigest, KindReading, KindReadings, KindWeekly, KindWebhook, KindAlerts,
 		KindSignIn, KindInvitation} {
 		b, err = w.brandOf(t.Context(), Message{Kind: kind, AccountID: account})
 		require.NoError(t, err)

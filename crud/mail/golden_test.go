@@ -121,6 +121,11 @@ func TestMailsOfHostileTexts(t *testing.T) {
 		if m.Readings != nil {
 			m.Readings.List[0].News = was.Readings.List[0].News
 		}
+		if m.Alerts != nil {
+			for i := range m.Alerts.List {
+				m.Alerts.List[i].Metric, m.Alerts.List[i].Direction = was.Alerts.List[i].Metric, was.Alerts.List[i].Direction
+			}
+		}
 		golden(t, w, m, Brand{Name: plant(), Accent: web.Token("accent")}, "hostile/"+name)
 	}
 }

@@ -31,7 +31,7 @@ func write(m Message, t *web.Texts, b Brand, site string, now time.Time) (letter
 		return writeSignIn(m, t, here, now), nil
 	case KindInvitation:
 		return writeInvitation(m, t, here), nil
-	case KindNotices, KindLead, KindDigest, KindReading, KindReadings, KindWeekly, KindWebhook:
+	case KindNotices, KindLead, KindDigest, KindReading, KindReadings, KindWeekly, KindWebhook, KindAlerts:
 		return writeToOwner(m, t, here), nil
 	default:
 		return letter{}, fmt.Errorf("there is no mail of the kind %q", m.Kind)

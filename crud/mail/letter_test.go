@@ -69,6 +69,15 @@ func messages() map[string]Message {
 					[]Bar{{"Visitors", "6,001", 100}, {"Readers", "1,204", 20}}}},
 				More: 3,
 			}},
+		"alerts": {Kind: KindAlerts, AccountID: account, To: "owner@example.com",
+			URL: "https://links.example.com/dashboard/settings/alerts", Unsubscribe: unsubscribe,
+			Alerts: &Alerts{Total: 4, List: []Alert{
+				{Name: new("The Complete Guide (/guide)"), Metric: "visitors", Direction: "silent", Low: new(int64(12)),
+					High: new(int64(40)), Since: submitted},
+				{Metric: "people", Direction: "above", Value: 1204, Low: new(int64(80)), High: new(int64(160)), Since: submitted},
+				{Name: new("autumn"), Metric: "submissions", Direction: "below", Value: 3, Threshold: new(int64(10)),
+					Since: submitted, Ended: true},
+			}}},
 		"sign-in": {Kind: KindSignIn, AccountID: account, To: "jo@example.com",
 			URL:  "https://links.example.com/dashboard/sign-in/link/4Zt0Qm3uLxW8yK5vB1nC7dE2fG6hJ9pR",
 			Code: "042917", ExpiresAt: submitted.Add(17 * time.Minute)},
@@ -160,7 +169,7 @@ func TestHeaders(t *testing.T) {
 		require.Equal(t, "Mon, 02 Nov 2026 09:05:00 +0000", o.header.Get("Date"))
 		require.Empty(t, o.header.Get("User-Agent")+o.header.Get("X-Mailer"))
 		switch m.Kind {
-		case KindLead, KindDigest, KindReading, KindReadings, KindWeekly, KindWebhook:
+		case KindLead, KindDigest, KindReading, KindReadings, KindWeekly, KindWebhook, KindAlerts:
 			require.Equal(t, "<"+unsubscribe+">", o.header.Get("List-Unsubscribe"))
 			require.Equal(t, "List-Unsubscribe=One-Click", o.header.Get("List-Unsubscribe-Post"))
 			require.Contains(t, o.text, unsubscribe)

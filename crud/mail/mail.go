@@ -46,6 +46,8 @@ const (
 	KindReadings Kind = "readings"
 	// KindWeekly tells the owner of an account how a week went. It needs Weekly, URL, and Unsubscribe.
 	KindWeekly Kind = "weekly"
+	// KindAlerts tells the owner of an account what is unusual. It needs Alerts, URL, and Unsubscribe.
+	KindAlerts Kind = "alerts"
 	// KindSignIn lets a user into the dashboard. It needs URL, Code and ExpiresAt.
 	KindSignIn Kind = "sign-in"
 	// KindInvitation invites someone to an account. It needs URL, Account, Role and ExpiresAt.
@@ -55,7 +57,7 @@ const (
 // kinds are all kinds.
 var kinds = []Kind{
 	KindDocument, KindConfirm, KindLead, KindDigest, KindNotices, KindWebhook, KindReading, KindReadings,
-	KindWeekly, KindSignIn, KindInvitation,
+	KindWeekly, KindAlerts, KindSignIn, KindInvitation,
 }
 
 // branded reports whether mails of a kind look like their account. The one that asks an address to
@@ -96,6 +98,8 @@ type Message struct {
 	Readings *Readings `json:"readings,omitempty"`
 	// Weekly is the report of a week.
 	Weekly *Weekly `json:"weekly,omitempty"`
+	// Alerts are those of a notice.
+	Alerts *Alerts `json:"alerts,omitempty"`
 	// Webhook is one that was disabled.
 	Webhook *Webhook `json:"webhook,omitempty"`
 	// Account is the name of the account that an invitation is to, as it was typed, and Role what the

@@ -22,6 +22,8 @@ func writeToOwner(m Message, t *web.Texts, here string) letter {
 		return ownerLetter(m, t, writeReadings(m, t), "mail.owner.readings")
 	case KindWeekly:
 		return ownerLetter(m, t, writeWeekly(m, t), "mail.owner.weekly")
+	case KindAlerts:
+		return ownerLetter(m, t, writeAlerts(m, t), "mail.owner.alerts")
 	case KindWebhook:
 		return ownerLetter(m, t, writeWebhook(m, t), "mail.owner.account")
 	default: // KindNotices

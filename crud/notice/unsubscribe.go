@@ -38,18 +38,22 @@ const aboutReaders = "?about=readers"
 // aboutWeeks is likewise that of the weekly report.
 const aboutWeeks = "?about=week"
 
+// aboutAlerts is likewise that of alerts.
+const aboutAlerts = "?about=alerts"
+
 // state is the data of the page.
 type state struct {
 	To       string
 	Notify   string  // when mails about leads are sent
 	Readings string  // when mails about readers are sent
 	Weekly   bool    // whether the weekly report is sent
+	Alerts   bool    // whether alerts are sent
 	Done     bool    // it was just changed
 	Language *string // of the account
 }
 
 // choice holds the settings to change; "" leaves a setting as it is.
-type choice struct{ notify, readings, weekly string }
+type choice struct{ notify, readings, weekly, alerts string }
 
 // chosen returns a value of a setting, None for what is no value.
 func chosen(value string) string {
@@ -81,12 +85,16 @@ func (n *Notices) showSettings(w http.ResponseWriter, r *http.Request) error {
 // presses its button (RFC 8058); it names no choice.
 func (n *Notices) changeSettings(w http.ResponseWriter, r *http.Request) error {
 	var c choice
-	readings, weekly := r.PostFormValue("readings"), r.PostFormValue("weekly")
+	readings, weekly, alerts := r.PostFormValue("readings"), r.PostFormValue("weekly"), r.PostFormValue("alerts")
 	switch {
 	case readings != "":
 		c.readings = chosen(readings)
 	case weekly != "":
 		c.weekly = weekly
+	case alerts != "":
+		c.alerts = alerts
+	case r.PostFormValue("notify") == "" && r.URL.Query().Get("about") == "alerts":
+		c.alerts = None
 	case r.PostFormValue("notify") == "" && r.URL.Query().Get("about") == "week":
 		c.weekly = None
 	case r.PostFormValue("notify") == "" && r.URL.Query().Get("about") == "readers":
@@ -134,7 +142,8 @@ func (n *Notices) ofToken(r *http.Request, purpose string, fn func(q *store.Quer
 // change reads the account that a request's token names, and sets what is chosen.
 func (n *Notices) change(r *http.Request, c choice) (s state, err error) {
 	err = n.ofToken(r, forNotices, func(q *store.Queries, _ uuid.UUID, to string, a store.TakeNoticesRow) error {
-		s = state{To: to, Notify: a.Notify, Readings: a.ReadingNotices, Weekly: a.WeeklyReport, Language: a.Language}
+		s = state{To: to, Notify: a.Notify, Readings: a.ReadingNotices, Weekly: a.WeeklyReport,
+			Alerts: a.AlertNotices, Language: a.Language}
 		var p store.UpdateAccountParams
 		if c.notify != "" && c.notify != a.Notify {
 			p.Notify, s.Notify = &c.notify, c.notify
@@ -148,6 +157,10 @@ func (n *Notices) change(r *http.Request, c choice) (s state, err error) {
 		if c.weekly != "" {
 			s.Weekly = c.weekly != None
 			p.WeeklyReport = &s.Weekly
+		}
+		if c.alerts != "" {
+			s.Alerts = c.alerts != None
+			p.AlertNotices = &s.Alerts
 		}
 		if p == (store.UpdateAccountParams{}) {
 			return nil

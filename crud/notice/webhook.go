@@ -55,6 +55,7 @@ var kinds = map[mail.Kind]webhook.Kind{
 	mail.KindLead: webhook.KindLeads, mail.KindDigest: webhook.KindLeads, mail.KindReading: webhook.KindReaders,
 	mail.KindReadings: webhook.KindReaders,
 	mail.KindWeekly:   webhook.KindWeekly, mail.KindWebhook: webhook.KindWebhooks,
+	mail.KindAlerts: webhook.KindAlerts,
 }
 
 // send mails a notice if there is an address, and sends it to the account's chat programs, once the
@@ -67,6 +68,9 @@ func (n *Notices) send(ctx context.Context, tx pgx.Tx, m mail.Message, to *strin
 		}
 		if m.Kind == mail.KindWeekly {
 			m.Unsubscribe += aboutWeeks
+		}
+		if m.Kind == mail.KindAlerts {
+			m.Unsubscribe += aboutAlerts
 		}
 		if err := n.deps.Mail.Send(ctx, tx, m); err != nil {
 			return err

@@ -43,7 +43,7 @@ type objectType string
 // by it that the rest of the API would withhold.
 var readBy = map[objectType]auth.Scope{
 	"lead_magnet": auth.Read, "generic_link": auth.Read, "access_link": auth.Leads, "submission": auth.Leads,
-	"share": auth.Read, "utm_template": auth.Read,
+	"share": auth.Read, "utm_template": auth.Read, "alert_rule": auth.Read,
 	"webhook": auth.Webhooks, "key": auth.Keys, "user": auth.People, "invitation": auth.People, "session": auth.People,
 }
 

@@ -107,6 +107,7 @@ func TestEveryTextIsUsedAndThere(t *testing.T) {
 		name := strings.TrimPrefix(key, "reader.")
 		if strings.HasPrefix(key, "status.") || strings.HasPrefix(key, "valid.") || strings.HasPrefix(key, "mail.valid.") ||
 			strings.HasPrefix(key, "mail.reading.") || strings.HasPrefix(key, "mail.weekly.") ||
+			strings.HasPrefix(key, "mail.alert.") ||
 			strings.HasPrefix(key, "mail.role.") || strings.HasPrefix(key, "notice.leads.") ||
 			strings.HasPrefix(key, "notice.readings.") {
 			continue // composed

@@ -22,19 +22,22 @@ const (
 	KindFormVerified      Kind = "form.verified"
 	KindSessionEnded      Kind = "session.ended"
 	KindDownloadCompleted Kind = "download.completed"
-	// What notices are about: new leads, what readers do, the weekly report, disabled webhooks.
+	KindAlertStarted      Kind = "alert.started"
+	// What notices are about: new leads, what readers do, the weekly report, disabled webhooks,
+	// alerts.
 	KindLeads    Kind = "notice.leads"
 	KindReaders  Kind = "notice.readers"
 	KindWeekly   Kind = "notice.weekly"
 	KindWebhooks Kind = "notice.webhooks"
+	KindAlerts   Kind = "notice.alerts"
 	// kindTest is sent when its owner tests an endpoint, and cannot be asked for.
 	kindTest Kind = "webhook.test"
 )
 
 var (
 	eventKinds = []Kind{KindLinkCreated, KindLinkAccessed, KindFormSubmitted, KindFormVerified,
-		KindSessionEnded, KindDownloadCompleted}
-	noticeKinds = []Kind{KindLeads, KindReaders, KindWeekly, KindWebhooks}
+		KindSessionEnded, KindDownloadCompleted, KindAlertStarted}
+	noticeKinds = []Kind{KindLeads, KindReaders, KindWeekly, KindWebhooks, KindAlerts}
 )
 
 // Kinds returns the kinds that an endpoint can ask for: those of events, and then those of notices.
@@ -140,6 +143,24 @@ type DownloadCompleted struct {
 	CompletedAt   api.Time `json:"completed_at"`
 }
 
+// AlertStarted says that a rule of alerts applies: a number left its usual range or passed a
+// threshold, or nothing comes from a page any more. A thing has one message until it is over.
+type AlertStarted struct {
+	AlertID       uuid.UUID  `json:"alert_id"`
+	RuleID        uuid.UUID  `json:"rule_id"`
+	Kind          string     `json:"kind"` // of the rule: silent, range, above or below
+	Metric        string     `json:"metric"`
+	Direction     string     `json:"direction"` // above, below or silent
+	LeadMagnetID  *uuid.UUID `json:"lead_magnet_id"`
+	GenericLinkID *uuid.UUID `json:"generic_link_id"`
+	UTMCampaign   *string    `json:"utm_campaign"`
+	Value         int64      `json:"value"`
+	UsualLow      *int64     `json:"usual_low"` // nil: a threshold was passed
+	UsualHigh     *int64     `json:"usual_high"`
+	Threshold     *int64     `json:"threshold"`
+	Since         api.Time   `json:"since"` // the beginning of the day, or when a visit came last
+}
+
 // Notice is a notice of the account, in the words of its mail.
 type Notice struct {
 	About Kind
@@ -161,5 +182,6 @@ func (FormSubmitted) kind() Kind     { return KindFormSubmitted }
 func (FormVerified) kind() Kind      { return KindFormVerified }
 func (SessionEnded) kind() Kind      { return KindSessionEnded }
 func (DownloadCompleted) kind() Kind { return KindDownloadCompleted }
+func (AlertStarted) kind() Kind      { return KindAlertStarted }
 func (n Notice) kind() Kind          { return n.About }
 func (testData) kind() Kind          { return kindTest }

@@ -65,7 +65,7 @@ func accessLinks(ctx context.Context, q *store.Queries, ids []uuid.UUID) (rows [
 	for _, r := range found {
 		rows = append(rows, []any{
 			r.ID, r.AccountID, r.LeadMagnetID, r.GenericLinkID, r.SubmissionID, r.Email, r.EmailDomain, r.PersonID, r.Source,
-			r.UtmSource, r.UtmMedium, r.UtmCampaign, r.UtmContent, r.UtmTerm, r.Referrer,
+			r.UtmSource, r.UtmMedium, r.UTMCampaign, r.UtmContent, r.UtmTerm, r.Referrer,
 			r.MaxViews, inUTC(r.ExpiresAt), r.IsActive, r.CreatedAt.UTC(), r.UpdatedAt.UTC(),
 		})
 	}
@@ -78,7 +78,7 @@ func submissions(ctx context.Context, q *store.Queries, ids []uuid.UUID) (rows [
 		rows = append(rows, []any{
 			r.ID, r.AccountID, r.LeadMagnetID, r.GenericLinkID, r.Email, r.EmailDomain, r.PersonID,
 			r.VerificationRequired, r.Verified,
-			r.UtmSource, r.UtmMedium, r.UtmCampaign, r.UtmContent, r.UtmTerm, r.Referrer,
+			r.UtmSource, r.UtmMedium, r.UTMCampaign, r.UtmContent, r.UtmTerm, r.Referrer,
 			r.SubmittedAt.UTC(), inUTC(r.VerifiedAt), inUTC(r.ConsentedAt), r.Answers,
 		})
 	}

@@ -31,7 +31,8 @@ var growingTables = []string{
 // smallTables are all others: they have a row for each account, user, partition or month, or a
 // single one.
 var smallTables = []string{
-	"accounts", "api_keys", "copies", "counted_partitions", "counting_copy", "embeds", "entity_copy",
+	"accounts", "alert_rules", "alerts", "api_keys", "copies", "counted_partitions", "counting_copy", "embeds",
+	"entity_copy",
 	"erasure_looks", "event_usage", "invitations", "ip_salts", "lost_ranges", "memberships",
 	"openid_identities", "openid_requests", "partition_placements", "passkey_challenges", "passkeys",
 	"report_keys", "restored", "retention_progress",

@@ -47,7 +47,7 @@ BEGIN
 END
 $$;
 
-GRANT SELECT, UPDATE (name, brand_color, brand_font, language, timezone, notify, notify_email, notify_confirmed_at, digest_until, notices_since, notices_sent, reading_notices, weekly_report, reported_until) ON accounts TO lodestone_account;
+GRANT SELECT, UPDATE (name, brand_color, brand_font, language, timezone, notify, notify_email, notify_confirmed_at, digest_until, notices_since, notices_sent, reading_notices, weekly_report, reported_until, alert_notices, quiet_from, quiet_until) ON accounts TO lodestone_account;
 GRANT SELECT (id, account_id, name, prefix, scopes, created_at, last_used_at, revoked_at, created_by, expires_at), INSERT, UPDATE (name, revoked_at)
     ON api_keys TO lodestone_account;
 GRANT SELECT (account_id, operation, key, claimed_at) ON idempotency_keys TO lodestone_account;
@@ -73,4 +73,5 @@ GRANT SELECT (id, account_id, expires_at) ON report_keys TO lodestone_account;
 GRANT SELECT, INSERT, DELETE ON page_pictures TO lodestone_account;
 GRANT SELECT, UPDATE (send, settled_at) ON reading_notices TO lodestone_account;
 GRANT SELECT ON event_usage TO lodestone_account;
+GRANT SELECT, INSERT, UPDATE, DELETE ON alert_rules, alerts TO lodestone_account;
 GRANT USAGE ON SEQUENCE river_job_id_seq TO lodestone_account;

@@ -76,6 +76,8 @@ func populate(t *testing.T, pool *postgres.Pool) uuid.UUID {
 			{"INSERT INTO users (id, email, email_key) VALUES ($1, $2, $2)", []any{link, link.String()}},
 			{"INSERT INTO memberships (account_id, user_id, role) VALUES ($1, $2, 'owner')", []any{account, link}},
 			{"INSERT INTO invitations (id, account_id, email, email_key, role, secret_hash, expires_at) VALUES (gen_random_uuid(), $1, 'e', 'e', 'analyst', $2, now())", []any{account, account[:]}},
+			{"INSERT INTO alert_rules (id, account_id, kind, metric) VALUES ($1, $1, 'range', 'visitors')", []any{account}},
+			{"INSERT INTO alerts (id, account_id, rule_id, direction, value, since) VALUES (gen_random_uuid(), $1, $1, 'above', 1, now())", []any{account}},
 			{"INSERT INTO utm_templates (id, account_id, name, source) VALUES (gen_random_uuid(), $1, 'n', 's')",
 				[]any{account}},
 			{"INSERT INTO shares (id, account_id, lead_magnet_id, token_hash, key_hash) VALUES (gen_random_uuid(), $1, $2, $3, $3)", []any{account, magnet, account[:]}},

@@ -99,7 +99,7 @@ func (q *Queries) EventUsage(ctx context.Context) (EventUsageRow, error) {
 }
 
 const getAccount = `-- name: GetAccount :one
-SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, language, timezone, brand_font, reading_notices, weekly_report, reported_until FROM accounts WHERE id = $1
+SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, language, timezone, brand_font, reading_notices, weekly_report, reported_until, alert_notices, quiet_from, quiet_until FROM accounts WHERE id = $1
 `
 
 func (q *Queries) GetAccount(ctx context.Context, id uuid.UUID) (Account, error) {
@@ -123,6 +123,9 @@ func (q *Queries) GetAccount(ctx context.Context, id uuid.UUID) (Account, error)
 		&i.ReadingNotices,
 		&i.WeeklyReport,
 		&i.ReportedUntil,
+		&i.AlertNotices,
+		&i.QuietFrom,
+		&i.QuietUntil,
 	)
 	return i, err
 }
@@ -270,7 +273,7 @@ func (q *Queries) KeysOfAccount(ctx context.Context, accountID uuid.UUID) ([]Key
 }
 
 const listAccounts = `-- name: ListAccounts :many
-SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, language, timezone, brand_font, reading_notices, weekly_report, reported_until FROM accounts ORDER BY created_at, id
+SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, language, timezone, brand_font, reading_notices, weekly_report, reported_until, alert_notices, quiet_from, quiet_until FROM accounts ORDER BY created_at, id
 `
 
 func (q *Queries) ListAccounts(ctx context.Context) ([]Account, error) {
@@ -300,6 +303,9 @@ func (q *Queries) ListAccounts(ctx context.Context) ([]Account, error) {
 			&i.ReadingNotices,
 			&i.WeeklyReport,
 			&i.ReportedUntil,
+			&i.AlertNotices,
+			&i.QuietFrom,
+			&i.QuietUntil,
 		); err != nil {
 			return nil, err
 		}
@@ -378,7 +384,7 @@ func (q *Queries) LockPlan(ctx context.Context) (string, error) {
 }
 
 const ownAccount = `-- name: OwnAccount :one
-SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, language, timezone, brand_font, reading_notices, weekly_report, reported_until FROM accounts
+SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, language, timezone, brand_font, reading_notices, weekly_report, reported_until, alert_notices, quiet_from, quiet_until FROM accounts
 `
 
 // The account that the transaction is scoped to.
@@ -403,6 +409,9 @@ func (q *Queries) OwnAccount(ctx context.Context) (Account, error) {
 		&i.ReadingNotices,
 		&i.WeeklyReport,
 		&i.ReportedUntil,
+		&i.AlertNotices,
+		&i.QuietFrom,
+		&i.QuietUntil,
 	)
 	return i, err
 }

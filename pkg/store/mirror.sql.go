@@ -75,7 +75,7 @@ type CopyOfAccessLinksRow struct {
 	Source        string
 	UtmSource     string
 	UtmMedium     string
-	UtmCampaign   string
+	UTMCampaign   string
 	UtmContent    string
 	UtmTerm       string
 	Referrer      string
@@ -107,7 +107,7 @@ func (q *Queries) CopyOfAccessLinks(ctx context.Context, ids []uuid.UUID) ([]Cop
 			&i.Source,
 			&i.UtmSource,
 			&i.UtmMedium,
-			&i.UtmCampaign,
+			&i.UTMCampaign,
 			&i.UtmContent,
 			&i.UtmTerm,
 			&i.Referrer,
@@ -248,7 +248,7 @@ type CopyOfSubmissionsRow struct {
 	Verified             bool
 	UtmSource            string
 	UtmMedium            string
-	UtmCampaign          string
+	UTMCampaign          string
 	UtmContent           string
 	UtmTerm              string
 	Referrer             string
@@ -279,7 +279,7 @@ func (q *Queries) CopyOfSubmissions(ctx context.Context, ids []uuid.UUID) ([]Cop
 			&i.Verified,
 			&i.UtmSource,
 			&i.UtmMedium,
-			&i.UtmCampaign,
+			&i.UTMCampaign,
 			&i.UtmContent,
 			&i.UtmTerm,
 			&i.Referrer,

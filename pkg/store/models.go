@@ -54,6 +54,37 @@ type Account struct {
 	ReadingNotices    string
 	WeeklyReport      bool
 	ReportedUntil     time.Time
+	AlertNotices      bool
+	QuietFrom         *string
+	QuietUntil        *string
+}
+
+type Alert struct {
+	ID            uuid.UUID
+	AccountID     uuid.UUID
+	RuleID        uuid.UUID
+	GenericLinkID *uuid.UUID
+	Direction     string
+	Value         int64
+	UsualLow      *int64
+	UsualHigh     *int64
+	Since         time.Time
+	CreatedAt     time.Time
+	EndedAt       *time.Time
+	SentAt        *time.Time
+}
+
+type AlertRule struct {
+	ID            uuid.UUID
+	AccountID     uuid.UUID
+	Kind          string
+	Metric        string
+	LeadMagnetID  *uuid.UUID
+	GenericLinkID *uuid.UUID
+	UTMCampaign   *string
+	Threshold     *int64
+	CreatedAt     time.Time
+	CheckedAt     time.Time
 }
 
 type Download struct {

@@ -454,7 +454,7 @@ func (q *Queries) SettleReadings(ctx context.Context, ids []uuid.UUID) error {
 }
 
 const takeNotices = `-- name: TakeNotices :one
-SELECT notify, notify_email, notify_confirmed_at, digest_until, reading_notices, weekly_report, language, timezone FROM accounts FOR NO KEY UPDATE
+SELECT notify, notify_email, notify_confirmed_at, digest_until, reading_notices, weekly_report, alert_notices, language, timezone FROM accounts FOR NO KEY UPDATE
 `
 
 type TakeNoticesRow struct {
@@ -464,6 +464,7 @@ type TakeNoticesRow struct {
 	DigestUntil       time.Time
 	ReadingNotices    string
 	WeeklyReport      bool
+	AlertNotices      bool
 	Language          *string
 	Timezone          string
 }
@@ -480,6 +481,7 @@ func (q *Queries) TakeNotices(ctx context.Context) (TakeNoticesRow, error) {
 		&i.DigestUntil,
 		&i.ReadingNotices,
 		&i.WeeklyReport,
+		&i.AlertNotices,
 		&i.Language,
 		&i.Timezone,
 	)
@@ -491,24 +493,31 @@ UPDATE accounts SET
     notify = coalesce($1, notify),
     reading_notices = coalesce($2, reading_notices),
     weekly_report = coalesce($3, weekly_report),
-    notify_email = CASE WHEN $4::boolean THEN $5 ELSE notify_email END,
-    notify_confirmed_at = CASE WHEN $4::boolean AND $6::boolean THEN now()
-        WHEN $4::boolean AND notify_email IS DISTINCT FROM $5 THEN NULL
+    alert_notices = coalesce($4, alert_notices),
+    quiet_from = CASE WHEN $5::boolean THEN $6 ELSE quiet_from END,
+    quiet_until = CASE WHEN $5::boolean THEN $7 ELSE quiet_until END,
+    notify_email = CASE WHEN $8::boolean THEN $9 ELSE notify_email END,
+    notify_confirmed_at = CASE WHEN $8::boolean AND $10::boolean THEN now()
+        WHEN $8::boolean AND notify_email IS DISTINCT FROM $9 THEN NULL
         ELSE notify_confirmed_at END,
-    brand_color = CASE WHEN $7::boolean THEN $8 ELSE brand_color END,
-    brand_font = coalesce($9, brand_font),
-    name = coalesce($10, name),
-    language = CASE WHEN $11::boolean THEN $12 ELSE language END,
-    timezone = coalesce($13, timezone),
+    brand_color = CASE WHEN $11::boolean THEN $12 ELSE brand_color END,
+    brand_font = coalesce($13, brand_font),
+    name = coalesce($14, name),
+    language = CASE WHEN $15::boolean THEN $16 ELSE language END,
+    timezone = coalesce($17, timezone),
     reported_until = CASE WHEN $3::boolean AND NOT weekly_report THEN now() ELSE reported_until END,
     digest_until = CASE WHEN $1 = 'daily' AND notify <> 'daily' THEN now() ELSE digest_until END
-RETURNING id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, language, timezone, brand_font, reading_notices, weekly_report, reported_until
+RETURNING id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, language, timezone, brand_font, reading_notices, weekly_report, reported_until, alert_notices, quiet_from, quiet_until
 `
 
 type UpdateAccountParams struct {
 	Notify          *string
 	ReadingNotices  *string
 	WeeklyReport    *bool
+	AlertNotices    *bool
+	SetQuiet        bool
+	QuietFrom       *string
+	QuietUntil      *string
 	SetNotifyEmail  bool
 	NotifyEmail     *string
 	NotifyConfirmed bool
@@ -528,6 +537,10 @@ func (q *Queries) UpdateAccount(ctx context.Context, arg UpdateAccountParams) (A
 		arg.Notify,
 		arg.ReadingNotices,
 		arg.WeeklyReport,
+		arg.AlertNotices,
+		arg.SetQuiet,
+		arg.QuietFrom,
+		arg.QuietUntil,
 		arg.SetNotifyEmail,
 		arg.NotifyEmail,
 		arg.NotifyConfirmed,
@@ -558,6 +571,9 @@ func (q *Queries) UpdateAccount(ctx context.Context, arg UpdateAccountParams) (A
 		&i.ReadingNotices,
 		&i.WeeklyReport,
 		&i.ReportedUntil,
+		&i.AlertNotices,
+		&i.QuietFrom,
+		&i.QuietUntil,
 	)
 	return i, err
 }

@@ -32,6 +32,7 @@ const scene = () => (story ??= (async () => {
   }
   const hook = await api('POST', '/api/v1/webhooks', { url: `${site}/api/v1/openapi.json`, description: 'CRM of the sales team', kinds: ['form.submitted', 'session.ended'] });
   for (let i = 0; i < 3; i++) await api('POST', `/api/v1/webhooks/${hook.id}/test`);
+  await api('POST', '/api/v1/alert-rules', { kind: 'above', metric: 'people', threshold: 500, generic_link_id: link.id });
   return { link, hook };
 })());
 
@@ -60,7 +61,7 @@ for (const [device, o] of every ? looks : [['desktop', {}]]) {
     await look('link-forms');
     await look('link-campaigns', `/dashboard/links/${link.id}/campaigns?utm_source=newsletter&utm_campaign=spring`);
     await look('link-site', `/dashboard/links/${link.id}/site`);
-    for (const section of ['', '/notices', '/people', '/keys', '/webhooks', `/webhooks/${hook.id}`, '/sessions', '/audit', '/usage']) {
+    for (const section of ['', '/notices', '/alerts', '/people', '/keys', '/webhooks', `/webhooks/${hook.id}`, '/sessions', '/audit', '/usage']) {
       await look(`settings${section.replace(hook.id, 'one').replaceAll('/', '-')}`, `/dashboard/settings${section}`);
       const size = v.page.viewportSize();
       if (!every) await v.page.setViewportSize({ width: 360, height: 640 });

@@ -46,7 +46,7 @@ longTest('dashboard: a person who only reads', async (t) => {
   const look = looker(v);
   for (const [name, path] of [
     ['overview', ''], ['magnet', `/magnets/${link.lead_magnet_id}`], ['readers', '/readers'], ['live', '/live'], ['links', '/links'], ['link', `/links/${link.id}`],
-    ['settings', '/settings'], ['settings-notices', '/settings/notices'], ['settings-sessions', '/settings/sessions'], ['settings-usage', '/settings/usage'],
+    ['settings', '/settings'], ['settings-notices', '/settings/notices'], ['settings-alerts', '/settings/alerts'], ['settings-sessions', '/settings/sessions'], ['settings-usage', '/settings/usage'],
   ]) {
     await look(`analyst-${name}`, `/dashboard${path}`);
     // No form that the API would refuse: what remains signs out, ends sessions, filters or chooses, or is about the own weekly report.

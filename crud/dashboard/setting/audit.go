@@ -84,6 +84,7 @@ func screenOf(id *uuid.UUID, o *user.Object) string {
 		"access_link": "/dashboard/readers/" + id.String(),
 		"submission":  "/dashboard/links/" + parent, "share": "/dashboard/magnets/" + parent + "/shares",
 		"webhook": screenPath + "/webhooks/" + id.String(), "key": screenPath + "/keys",
-		"user": screenPath + "/people", "invitation": screenPath + "/people", "session": screenPath + "/sessions",
+		"alert_rule": screenPath + "/alerts",
+		"user":       screenPath + "/people", "invitation": screenPath + "/people", "session": screenPath + "/sessions",
 	}[string(o.Type)]
 }

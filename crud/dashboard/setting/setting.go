@@ -31,8 +31,8 @@ type Screens struct {
 }
 
 // screens are the files of the screens.
-var screens = []string{"account", "notices", "people", "keys", "webhooks", "webhook", "sessions", "passkeys", "usage",
-	"audit"}
+var screens = []string{"account", "notices", "alerts", "people", "keys", "webhooks", "webhook", "sessions", "passkeys",
+	"usage", "audit"}
 
 // New returns the settings in a frame.
 func New(f *frame.Frame, p Passkeys) (*Screens, error) {
@@ -60,6 +60,10 @@ func (s *Screens) Register(a *api.API) {
 	s.frame.Mount(a, "GET "+screenPath+"/notices", s.showNotices)
 	s.frame.Mount(a, "POST "+screenPath+"/notices", s.changeNotices)
 	s.frame.Mount(a, "POST "+screenPath+"/notices/weekly", s.changeReport)
+	s.frame.Mount(a, "GET "+screenPath+"/alerts", s.showAlerts)
+	s.frame.Mount(a, "POST "+screenPath+"/alerts", s.createRule)
+	s.frame.Mount(a, "POST "+screenPath+"/alerts/{id}/delete", s.deleteRule)
+	s.frame.Mount(a, "POST "+screenPath+"/alerts/sending", s.changeSending)
 	s.frame.Mount(a, "GET "+screenPath+"/people", s.showPeople)
 	s.frame.Mount(a, "POST "+screenPath+"/people", s.invite)
 	s.frame.Mount(a, "POST "+screenPath+"/people/{id}", s.changeRole)
@@ -100,6 +104,7 @@ func sections(v *frame.Visit, chosen string) (list []section) {
 		needs     auth.Scope
 	}{
 		{"setting.account", "", auth.Read}, {"setting.notices", "/notices", auth.Read},
+		{"setting.alerts", "/alerts", auth.Read},
 		{"setting.people", "/people", auth.People},
 		{"setting.keys", "/keys", auth.Keys}, {"setting.webhooks", "/webhooks", auth.Webhooks},
 		{"setting.sessions", "/sessions", auth.Read}, {"setting.passkeys", "/passkeys", auth.Read},

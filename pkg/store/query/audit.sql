@@ -25,6 +25,7 @@ UNION ALL SELECT 'access_link', id, email, lead_magnet_id FROM access_links WHER
 UNION ALL SELECT 'submission', id, email, generic_link_id FROM submissions WHERE id = ANY (sqlc.arg(ids))
 UNION ALL SELECT 'share', id, coalesce(name, ''), lead_magnet_id FROM shares WHERE id = ANY (sqlc.arg(ids))
 UNION ALL SELECT 'utm_template', id, name, NULL FROM utm_templates WHERE id = ANY (sqlc.arg(ids))
+UNION ALL SELECT 'alert_rule', id, kind, NULL FROM alert_rules WHERE id = ANY (sqlc.arg(ids))
 UNION ALL SELECT 'webhook', id, url, NULL FROM webhook_endpoints WHERE id = ANY (sqlc.arg(ids))
 UNION ALL SELECT 'key', id, prefix, NULL FROM api_keys WHERE id = ANY (sqlc.arg(ids))
 UNION ALL SELECT 'user', id, email, NULL FROM users WHERE id = ANY (sqlc.arg(ids))

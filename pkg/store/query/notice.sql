@@ -27,7 +27,7 @@ RETURNING coalesce(CASE WHEN notify_confirmed_at IS NOT NULL THEN notify_email E
 -- name: TakeNotices :one
 -- Whether the owner of the account that the transaction is scoped to gets notices of leads. It keeps others from sending the same
 -- daily mail until the transaction ends.
-SELECT notify, notify_email, notify_confirmed_at, digest_until, reading_notices, weekly_report, language, timezone FROM accounts FOR NO KEY UPDATE;
+SELECT notify, notify_email, notify_confirmed_at, digest_until, reading_notices, weekly_report, alert_notices, language, timezone FROM accounts FOR NO KEY UPDATE;
 
 -- name: UpdateAccount :one
 -- Daily mails begin with the leads that come after they were switched on. Another address is not confirmed, unless
@@ -36,6 +36,9 @@ UPDATE accounts SET
     notify = coalesce(sqlc.narg(notify), notify),
     reading_notices = coalesce(sqlc.narg(reading_notices), reading_notices),
     weekly_report = coalesce(sqlc.narg(weekly_report), weekly_report),
+    alert_notices = coalesce(sqlc.narg(alert_notices), alert_notices),
+    quiet_from = CASE WHEN sqlc.arg(set_quiet)::boolean THEN sqlc.narg(quiet_from) ELSE quiet_from END,
+    quiet_until = CASE WHEN sqlc.arg(set_quiet)::boolean THEN sqlc.narg(quiet_until) ELSE quiet_until END,
     notify_email = CASE WHEN sqlc.arg(set_notify_email)::boolean THEN sqlc.narg(notify_email) ELSE notify_email END,
     notify_confirmed_at = CASE WHEN sqlc.arg(set_notify_email)::boolean AND sqlc.arg(notify_confirmed)::boolean THEN now()
         WHEN sqlc.arg(set_notify_email)::boolean AND notify_email IS DISTINCT FROM sqlc.narg(notify_email) THEN NULL
