@@ -33,13 +33,14 @@ func TestGenericLink(t *testing.T) {
 	require.Equal(t, uuid.Version(7), uuid.MustParse(id).Version())
 	want := map[string]any{
 		"id": id, "lead_magnet_id": m.ID, "slug": "my-guide-2", "url": site + "/l/my-guide-2",
-		"title": "Get it", "description": "a\nb",
+		"name": nil, "headline_b": nil, "title": "Get it", "description": "a\nb",
 		"thumbnail_url": "https://example.com/a.png?x=1", "collect_name": true, "require_verification": true,
 		"button_text": "Get it", "consent_text": "I agree.", "privacy_url": "https://example.com/privacy",
 		"redirect_url": "https://exämple.com/thanks?x=1",
 		"language":     nil, "show_contents": true, "show_pages": true, "show_readers": false,
 		"reading_notices": nil, "expires_at": nil, "access_expires_after_days": nil,
 		"allowed_origins": []any{}, "fields": []any{}, "submission_count": 0.0, "view_count": 0.0, "active": true,
+		"archived":   false,
 		"created_at": made["created_at"], "updated_at": made["updated_at"],
 	}
 	require.Equal(t, want, made)
@@ -54,10 +55,10 @@ func TestGenericLink(t *testing.T) {
 
 	// Everything but the lead magnet can be left out, or null.
 	for _, rest := range []string{"",
-		`,"slug":null,"title":null,"description":null,"thumbnail_url":null,"button_text":null,"consent_text":null,"privacy_url":null,"redirect_url":null`} {
+		`,"name":null,"slug":null,"title":null,"description":null,"thumbnail_url":null,"button_text":null,"consent_text":null,"privacy_url":null,"redirect_url":null`} {
 		plain := u.post(t, linksPath, `{"lead_magnet_id":"`+m.ID+`"`+rest+`}`).object(t)
-		require.Regexp(t, `^the-complete-guide-[a-z2-7]{6}$`, plain["slug"])
-		for field, value := range map[string]any{"title": nil, "description": nil, "thumbnail_url": nil,
+		require.Regexp(t, `^the-complete-guide(-[23]|-[a-z2-7]{6})?$`, plain["slug"])
+		for field, value := range map[string]any{"name": nil, "title": nil, "description": nil, "thumbnail_url": nil,
 			"collect_name": false, "require_verification": false, "active": true,
 			"button_text": nil, "consent_text": nil, "privacy_url": nil, "redirect_url": nil} {
 			got, present := plain[field]
@@ -69,17 +70,18 @@ func TestGenericLink(t *testing.T) {
 
 func TestGeneratedSlugs(t *testing.T) {
 	t.Parallel()
-	u := start(t).user(t, account.Team)
+	f := start(t)
+	u, other := f.user(t, account.Team), f.user(t, account.Team)
 	m := u.magnet(t)
-	for title, stem := range map[string]string{
+	for title, slug := range map[string]string{
 		"Ünïcode & Größe!":                "unicode-grosse",
 		"10 tips—for you":                 "10-tips-for-you",
-		"指南":                              "guide",
+		"指南":                              "guide-[a-z2-7]{6}",
 		"It's John’s":                     "its-johns",
 		strings.Repeat("word ", 30):       "word-word-word-word-word-word-word-word-word-word-word",
 		strings.Repeat("x", 200):          strings.Repeat("x", 57),
-		"admin":                           "admin",
-		"-- a --":                         "a",
+		"admin":                           "admin-[a-z2-7]{6}",
+		"-- a --":                         "a-[a-z2-7]{6}",
 		"ﬁne print № 5 ½":                 "fine-print-no-5-1-2",
 		"emoji 🎉 party":                   "emoji-party",
 		"javascript:alert(1)//<script>":   "javascript-alert-1-script",
@@ -89,8 +91,15 @@ func TestGeneratedSlugs(t *testing.T) {
 	} {
 		link, err := u.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: m.ID, Title: &title})
 		require.NoError(t, err, title)
-		require.Regexp(t, "^"+stem+"-[a-z2-7]{6}$", link.Slug, title)
+		require.Regexp(t, "^"+slug+"$", link.Slug, title)
 		require.LessOrEqual(t, len(link.Slug), 64)
+	}
+	// Whoever has it, a slug that is taken gets a number, and then a random end.
+	foreign := other.magnet(t)
+	for _, want := range []string{"fete", "fete-2", "fete-3", "fete-[a-z2-7]{6}"} {
+		link, err := other.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: foreign.ID, Title: new("Fête")})
+		require.NoError(t, err)
+		require.Regexp(t, "^"+want+"$", link.Slug)
 	}
 }
 
@@ -254,7 +263,7 @@ func TestGenericLinkList(t *testing.T) {
 	for query, field := range map[string]string{
 		"page=0": "page", "page=x": "page", "per_page=0": "per_page", "per_page=101": "per_page",
 		"lead_magnet_id=": "lead_magnet_id", "page=1&page=2": "page", "active=true": "active", "cursor=x": "cursor",
-		"sort=title": "sort", "page=1e2": "page",
+		"sort=title": "sort", "page=1e2": "page", "status=gone": "status", "q=": "q",
 	} {
 		p := u.get(t, linksPath+"?"+query).problem(t)
 		require.Equal(t, problem.InvalidParameter, p.Code, query)

@@ -88,11 +88,12 @@ func TestDashboardPublishes(t *testing.T) {
 	require.NotContains(t, s.text, "<script>alert")
 	list := v.magnetsList()
 	require.Len(t, list, 1)
-	require.Equal(t, "My field guide", list[0].Title, "the file name")
+	const title = "Worth the email: a field guide to documents people ask for, open and finish"
+	require.Equal(t, title, list[0].Title, "that of the PDF, not the name of the file")
 	require.NotNil(t, list[0].PageCount)
 	status, landing := get(t, site+"/l/my-guide", "")
 	require.Equal(t, http.StatusOK, status)
-	require.Contains(t, landing, "My field guide")
+	require.Contains(t, landing, title)
 	self := "/dashboard/magnets/" + list[0].ID
 	require.Contains(t, v.open("/dashboard").text, self)
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -165,12 +167,13 @@ func TestDashboardLinks(t *testing.T) {
 		"redirect_url", "lead_magnet_id"))
 
 	// A form that no one changed changes nothing; the picture stays that of the document.
-	v.send(v.open(path), path, nil)
+	edit := path + "/edit"
+	v.send(v.open(edit), path, nil)
 	_, same := v.api("GET", api, nil)
 	require.Equal(t, l["updated_at"], same["updated_at"])
 
 	// Two who edit at a time: the second one is asked.
-	first, second := v.open(path), v.open(path)
+	first, second := v.open(edit), v.open(edit)
 	s = v.send(first, path, url.Values{"title": {"Spring"}, "description": {""}, "collect_name": nil})
 	s.has("Saved.")
 	_, l = v.api("GET", api, nil)
@@ -193,7 +196,19 @@ func TestDashboardLinks(t *testing.T) {
 	v.submissions(path, id)
 	v.strangers(path, id)
 
-	s = v.send(v.open(path), path+"/delete", url.Values{"confirm": {"summer"}})
+	// The copy has the settings, under an address of its own. An archived link is out of the list.
+	s = v.send(v.open(path), path+"/duplicate", nil)
+	s.has("This is the copy.")
+	s.has("Summer (copy)")
+	another := strings.TrimSuffix(strings.Split(s.path, "?")[0], "/edit")
+	s = v.send(v.open(another), another+"/archive", nil)
+	s.has("Bring back")
+	v.open("/dashboard/links?magnet=" + magnet.ID).lacks("Summer (copy)")
+	v.open("/dashboard/links?q=summer&status=archived").has("Summer (copy)")
+	v.send(s, another+"/archive", nil).lacks("Bring back")
+	v.open("/dashboard/links?q=nothing+like+it").has("No link matches.")
+
+	s = v.send(v.open(edit), path+"/delete", url.Values{"confirm": {"summer"}})
 	require.Equal(t, http.StatusUnprocessableEntity, s.status)
 	require.Equal(t, []string{"Type spring to confirm."}, s.wrong())
 	v.send(s, path+"/delete", url.Values{"confirm": {"spring"}})
@@ -363,7 +378,8 @@ func (v *owner) strangers(path, id string) {
 	s := analyst.open(path)
 	require.Equal(v.t, http.StatusOK, s.status)
 	s.has("reader26@example.com")
-	for _, action := range []string{path, path + "/active", path + "/delete", path + "/recipients"} {
+	for _, action := range []string{path, path + "/active", path + "/archive", path + "/duplicate", path + "/delete",
+		path + "/recipients"} {
 		s.lacks(`action="`+action, action)
 		require.Equal(v.t, http.StatusForbidden,
 			analyst.forge(action, url.Values{"confirm": {"spring"}, "title": {"x"}, "emails": {"eve@example.com"}}).status,
@@ -381,7 +397,7 @@ func (v *owner) strangers(path, id string) {
 // links compares the numbers of the list and of each link with the API.
 func (v *owner) links(t *testing.T, p span) {
 	t.Helper()
-	all := v.ask(`{"metrics":["visitors","submissions","submission_rate","people","people_finish_rate"],"dimensions":["generic_link_id"],` + p.whole() + `}`)
+	all := v.ask(`{"metrics":["visitors","submissions","submission_rate","people","people_finished","people_finish_rate"],"dimensions":["generic_link_id"],` + p.whole() + `}`)
 	numbers := map[string]map[string]any{}
 	for _, r := range all.Rows {
 		if id, ok := r["generic_link_id"].(string); ok {
@@ -406,11 +422,13 @@ func (v *owner) links(t *testing.T, p span) {
 		listed = append(listed, id)
 		row, known := numbers[id]
 		if !known {
-			row = map[string]any{"visitors": 0, "submissions": 0, "submission_rate": nil, "people": 0, "people_finish_rate": nil}
+			row = map[string]any{"visitors": 0, "submissions": 0, "submission_rate": nil, "people": 0,
+				"people_finished": 0, "people_finish_rate": nil}
 		} else {
 			found++
 		}
-		for _, metric := range []string{"visitors", "submissions", "submission_rate", "people", "people_finish_rate"} {
+		for _, metric := range []string{"visitors", "submissions", "submission_rate", "people", "people_finished",
+			"people_finish_rate"} {
 			require.Equal(t, []string{exact(row[metric])}, shown(n, metric), "%s of %s", metric, id)
 		}
 		if p.days() == 30 || len(listed) == 1 {
@@ -418,7 +436,16 @@ func (v *owner) links(t *testing.T, p span) {
 		}
 	}
 	require.NotZero(t, found)
-	v.turned(screen, "links", "")
+	for _, metric := range []string{"visitors", "submissions", "people_finished"} {
+		ranked := v.open("/dashboard/links?"+p.query+"&sort="+metric).find("table", "links")[0]
+		require.True(t, slices.IsSortedFunc(shown(ranked, metric), func(a, b string) int {
+			x, err := strconv.ParseFloat(a, 64)
+			require.NoError(t, err)
+			y, err := strconv.ParseFloat(b, 64)
+			require.NoError(t, err)
+			return cmp.Compare(y, x)
+		}), metric)
+	}
 	these := v.ask(`{"metrics":["visitors"],"filters":{"generic_link_id":["` + strings.Join(listed,
 		`","`) + `"]},` + p.whole() + `}`)
 	require.Equal(t, []string{exact(these.ExcludedBots)}, shown(screen.root, "excluded_bots"))

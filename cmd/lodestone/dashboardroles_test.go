@@ -83,7 +83,10 @@ func routes() []route {
 			"lead_magnet_id": {"MAGNET"}, "title": {"planted"}}},
 		{pattern: "GET /dashboard/links/{id}", needs: scopes(auth.Read)},
 		{pattern: "POST /dashboard/links/{id}", needs: scopes(auth.Write), form: title},
+		{pattern: "GET /dashboard/links/{id}/edit", needs: scopes(auth.Read)},
 		{pattern: "POST /dashboard/links/{id}/active", needs: scopes(auth.Write)},
+		{pattern: "POST /dashboard/links/{id}/archive", needs: scopes(auth.Write)},
+		{pattern: "POST /dashboard/links/{id}/duplicate", needs: scopes(auth.Write)},
 		{pattern: "POST /dashboard/links/{id}/preview", needs: scopes(auth.Write)},
 		{pattern: "POST /dashboard/links/{id}/delete", needs: scopes(auth.Write), form: url.Values{"confirm": {"roles"}}},
 		{pattern: "POST /dashboard/links/{id}/recipients", needs: scopes(auth.Write),
@@ -240,7 +243,7 @@ func newWorld(t *testing.T, u *up) *world {
 		require.Equal(t, http.StatusOK, v.sendPicture(s, action, logo.Bytes()).status, path)
 	}
 	picture(settings)
-	picture("/dashboard/links/" + link)
+	picture("/dashboard/links/" + link + "/edit")
 	return w
 }
 

@@ -204,6 +204,9 @@ func (c *Capture) record(ctx context.Context, tx pgx.Tx, link store.GenericLink,
 	if p.Answers, err = json.Marshal(f.Answers); err != nil {
 		return false, fmt.Errorf("encode answers: %w", err)
 	}
+	if link.HeadlineB != nil {
+		p.HeadlineB = f.HeadlineB
+	}
 	if len(f.UTM) > 0 {
 		if p.UTM, err = json.Marshal(f.UTM); err != nil {
 			return false, fmt.Errorf("encode parameters: %w", err)

@@ -25,6 +25,7 @@ const (
 	FieldSeen     = "consent_seen" // which text was shown
 	FieldTrap     = "website"      // people do not see it
 	FieldReferrer = "ref"
+	FieldHeadline = "headline" // which of two was shown: a or b
 )
 
 // Lengths that are kept.
@@ -42,6 +43,7 @@ type Form struct {
 	Trap        string
 	Language    locale.Language // of the page, and so of its mails; "": English
 	Bot         bool            // a program sent it, and says that it is one
+	HeadlineB   *bool           // whether the second headline of two was shown; nil: neither
 	// Answers are those in the fields of the link, by key: as typed, and once checked as stored.
 	Answers map[string]string
 	Origin
@@ -57,12 +59,16 @@ type Origin struct {
 // ReadForm returns the form of a request's values.
 func ReadForm(values url.Values) Form {
 	typed, hidden := field.Read(values)
+	var second *bool
+	if shown := values.Get(FieldHeadline); shown == "a" || shown == "b" {
+		second = new(shown == "b")
+	}
 	return Form{
 		Email:  strings.TrimSpace(values.Get(FieldEmail)),
 		Name:   source.Text(strings.Join(strings.Fields(values.Get(FieldName)), " "), maxForm),
 		Agreed: values.Get(FieldConsent) != "", Seen: values.Get(FieldSeen), Trap: values.Get(FieldTrap),
-		Answers: typed,
-		Origin:  Origin{source.CampaignOf(values), source.Referrer(values.Get(FieldReferrer), maxReferrer), hidden},
+		Answers: typed, HeadlineB: second,
+		Origin: Origin{source.CampaignOf(values), source.Referrer(values.Get(FieldReferrer), maxReferrer), hidden},
 	}
 }
 

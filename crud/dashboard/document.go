@@ -147,7 +147,7 @@ func (d *Dashboard) uploadVersion(v *frame.Visit) error {
 		return d.showEdit(v, http.StatusUnprocessableEntity,
 			editForms{upload: frame.Form{Wrong: map[string]string{"file": v.Say("new.file.choose")}}})
 	}
-	if err := upload(v, v.R.PathValue("id"), file); err != nil {
+	if err := upload(v, v.R.PathValue("id"), file, false); err != nil {
 		_ = in.Drain() // the screen says what is wrong with the file
 		if f, ok := frame.Rejected(nil, err); ok {
 			return d.showEdit(v, http.StatusUnprocessableEntity, editForms{upload: f})

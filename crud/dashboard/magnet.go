@@ -51,9 +51,9 @@ const maxLandings = 8
 
 // linkRow is a landing page of the lead magnet.
 type linkRow struct {
-	ID, Title, URL, Screen string
-	Active                 bool
-	Submissions            int64
+	ID, Title, URL, Screen, Self string
+	Active                       bool
+	Submissions                  int64
 }
 
 // breakdown is the numbers of a lead magnet by a dimension.
@@ -254,9 +254,11 @@ func linksOf(v *frame.Visit, magnet string) string {
 func linkRows(v *frame.Visit, links []client.GenericLink) (list []linkRow) {
 	for _, l := range links {
 		row := linkRow{ID: "l" + l.ID, Title: l.Slug, URL: l.URL, Screen: v.Link("/dashboard/links/" + l.ID),
-			Active: l.Active, Submissions: l.SubmissionCount}
-		if l.Title != nil {
-			row.Title = *l.Title
+			Self: v.Path("/dashboard/links/" + l.ID), Active: l.Active, Submissions: l.SubmissionCount}
+		for _, label := range []*string{l.Title, l.Name} {
+			if label != nil {
+				row.Title = *label
+			}
 		}
 		list = append(list, row)
 	}

@@ -208,8 +208,10 @@ func linkTitle(v *frame.Visit, id string) string {
 	if err != nil {
 		return "" // the list says what it can
 	}
-	if l.Title != nil {
-		return *l.Title
+	for _, label := range []*string{l.Name, l.Title} {
+		if label != nil {
+			return *label
+		}
 	}
 	return l.Slug
 }

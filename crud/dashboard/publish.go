@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"strconv"
 	"strings"
 	"time"
 
@@ -73,7 +74,7 @@ func (d *Dashboard) publish(v *frame.Visit) error {
 // fill gives a new lead magnet its file, what was typed about it, and its link. If that fails, the
 // lead magnet is deleted again.
 func fill(v *frame.Visit, id string, in *web.Upload, file *multipart.Part) error {
-	err := upload(v, id, file)
+	err := upload(v, id, file, true)
 	if err == nil {
 		_, err = in.File() // the fields after it
 	}
@@ -100,13 +101,15 @@ func fill(v *frame.Visit, id string, in *web.Upload, file *multipart.Part) error
 	return err
 }
 
-// upload sends a file on to the API while it arrives.
-func upload(v *frame.Visit, id string, file *multipart.Part) error {
+// upload sends a file on to the API while it arrives. useTitle takes the title of the file for the
+// lead magnet.
+func upload(v *frame.Visit, id string, file *multipart.Part, useTitle bool) error {
 	header := http.Header{"Content-Type": {"application/pdf"}}
 	if name := file.FileName(); name != "" {
 		header.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
 	}
-	_, err := frame.Upload[client.LeadMagnet](v, http.MethodPut, magnetsPath+"/"+url.PathEscape(id)+"/file", header, file)
+	_, err := frame.Upload[client.LeadMagnet](v, http.MethodPut, magnetsPath+"/"+url.PathEscape(id)+"/file?"+
+		url.Values{"use_title": {strconv.FormatBool(useTitle)}}.Encode(), header, file)
 	if p, ok := errors.AsType[*problem.Problem](err); ok && p.Code == problem.PayloadTooLarge {
 		return problem.Invalid(problem.Field{Field: "file", Message: p.Detail})
 	}

@@ -26,6 +26,7 @@ func (l *Landing) show(w http.ResponseWriter, r *http.Request) error {
 	if web.Origin(referrer) == web.Origin(l.deps.Site) {
 		referrer = "" // from a page of ours
 	}
+	o.second = l.seesSecond(r, o.GenericLink.ID)
 	var form capture.Form
 	if !source.Withheld(r.Header) {
 		form.Origin = capture.ReadOrigin(o.fields, r.URL.RawQuery, referrer)
@@ -42,6 +43,7 @@ func (l *Landing) submit(w http.ResponseWriter, r *http.Request) error {
 		return web.BadForm(err)
 	}
 	form := capture.ReadForm(r.PostForm)
+	o.second = form.HeadlineB != nil && *form.HeadlineB
 	if source.Withheld(r.Header) {
 		form.Origin = capture.Origin{}
 	}

@@ -27,10 +27,14 @@ type offer struct {
 	pictures picture.Page
 	reach    reach // zero unless the page shows it
 	preview  bool  // the owner looks at it: nothing counts
+	second   bool  // the visitor sees the second headline, if there is one
 }
 
 // Title returns the headline of the page.
 func (o offer) Title() string {
+	if o.second && o.GenericLink.HeadlineB != nil {
+		return *o.GenericLink.HeadlineB
+	}
 	if o.GenericLink.Title != nil {
 		return *o.GenericLink.Title
 	}
@@ -120,6 +124,7 @@ func (l *Landing) open(r *http.Request) (offer, error) {
 	o.preview = l.isPreview(r.URL.Query().Get("preview"), o.GenericLink.ID)
 	switch {
 	case o.preview:
+		return o.tried(r.URL.Query()), nil
 	case !o.GenericLink.Active || !o.MagnetActive:
 		return o, web.Error(web.Inactive, web.Brand{})
 	case link.Ended(o.GenericLink, l.deps.Now()):

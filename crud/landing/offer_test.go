@@ -262,6 +262,22 @@ func TestPreview(t *testing.T) {
 	}
 	action := regexp.MustCompile(`action="([^"]+)"`).FindStringSubmatch(r.body)[1]
 	require.Contains(t, action, "preview=")
+
+	// What its owner types is shown, within a page of this site, and nowhere else.
+	typed := "&title=%3Cb%3ETyped&collect_name=true&description=&privacy_url=javascript%3Aalert(1)&language=de"
+	r = f.get(t, path+typed)
+	require.Contains(t, r.body, "&lt;b&gt;Typed</h1>")
+	require.Contains(t, r.body, `name="name"`)
+	require.Contains(t, r.body, `lang="de"`)
+	require.NotContains(t, r.body, "javascript:alert")
+	require.Contains(t, r.header.Get("Content-Security-Policy"), "frame-ancestors 'self'")
+	r = f.get(t, path)
+	require.NotContains(t, r.body, "Typed")
+	open := f.link(t)
+	r = f.get(t, "/l/"+open+"?"+typed)
+	require.NotContains(t, r.body, "Typed")
+	require.Contains(t, r.header.Get("Content-Security-Policy"), "frame-ancestors 'none'")
+
 	r = f.post(t, action, "email", "jo@example.com")
 	require.Equal(t, http.StatusOK, r.status)
 	require.Contains(t, r.body, "This is a preview.")

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -13,6 +15,7 @@ import (
 	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/locale"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/store"
 )
@@ -60,4 +63,34 @@ func (l *Landing) makePreview(ctx context.Context, in *previewInput) (*api.Answe
 			url.Values{"preview": {l.deps.Tokens.Grant(previewPurpose, link.ID[:], nil, ends)}}.Encode(),
 		ExpiresAt: api.TimeOf(ends),
 	}), nil
+}
+
+// tried returns the offer of a preview as it would be with what its owner types: the parameters
+// that are there take the place of the link's fields of these names. Nothing of it is stored.
+func (o offer) tried(typed url.Values) offer {
+	g := &o.GenericLink
+	for name, field := range map[string]**string{
+		"title": &g.Title, "description": &g.Description, "button_text": &g.ButtonText, "consent_text": &g.ConsentText,
+		"privacy_url": &g.PrivacyURL, "redirect_url": &g.RedirectURL,
+	} {
+		if !typed.Has(name) {
+			continue
+		}
+		*field = nil
+		if text := typed.Get(name); strings.TrimSpace(text) != "" {
+			*field = &text
+		}
+	}
+	if language := locale.Language(typed.Get("language")); slices.Contains(locale.Languages(), language) {
+		o.PageLanguage = (*string)(&language)
+	}
+	for name, field := range map[string]*bool{
+		"collect_name": &g.CollectName, "require_verification": &g.RequireVerification,
+		"show_contents": &g.ShowContents, "show_pages": &g.ShowPages, "show_readers": &g.ShowReaders,
+	} {
+		if typed.Has(name) {
+			*field = typed.Get(name) == "true"
+		}
+	}
+	return o
 }

@@ -39,6 +39,7 @@ type offerData struct {
 	UTM           map[string]string
 	Wrong         map[string]string
 	First         string // the first field that is wrong
+	Headline      string // which of two this is: a or b; "": there is one
 	Count         *count // nil: nothing is counted
 }
 
@@ -76,6 +77,13 @@ func viewOf(o offer, form capture.Form, wrong capture.Invalid, t *web.Texts) off
 		d.Lead = text
 	} else {
 		d.About = paragraphs(text)
+	}
+	switch {
+	case g.HeadlineB == nil:
+	case o.second:
+		d.Headline = "b"
+	default:
+		d.Headline = "a"
 	}
 	names := []string{capture.FieldTrap, capture.FieldEmail, capture.FieldName}
 	for _, in := range d.Fields {

@@ -26,7 +26,8 @@ func (l *Landing) writeOffer(w http.ResponseWriter, r *http.Request, status int,
 	p := web.Page{
 		Title: d.Title, Description: summary(o.Description()), Canonical: l.deps.Pages.URL(web.LandingPath(g.Slug)),
 		Index: public, Class: "offer",
-		Brand: o.brand(), Texts: t, Keep: public, Policy: web.Policy{Forms: []string{o.redirectURL()}},
+		Brand: o.brand(), Texts: t, Keep: public,
+		Policy: web.Policy{Forms: []string{o.redirectURL()}, Framed: o.preview},
 	}
 	if len(wrong) > 0 {
 		p.Title = t.Say("check", "title", p.Title)
@@ -112,7 +113,7 @@ func (l *Landing) writeSent(w http.ResponseWriter, r *http.Request, status int, 
 		d.Wrong += " " + t.Say("wrong.code.left", "n", v.Attempts)
 	}
 	p := web.Page{Title: t.Say("sent.check"), Brand: o.brand(), Texts: t,
-		Policy: web.Policy{Forms: []string{o.redirectURL()}}}
+		Policy: web.Policy{Forms: []string{o.redirectURL()}, Framed: o.preview}}
 	switch {
 	case v.State == capture.Used:
 		p.Title = t.Say("sent.done")

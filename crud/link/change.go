@@ -30,12 +30,15 @@ type updateInput struct {
 
 type changedGenericLink struct {
 	Slug                *string                     `json:"slug" required:"false" nullable:"false" minLength:"3" maxLength:"64" pattern:"^[a-z0-9]+(-[a-z0-9]+)*$" patternDescription:"3 to 64 characters of a-z, 0-9 and -, without a - at an end or two in a row" doc:"Last part of the URL. The previous URL stops working; no other account can take it."`
+	Name                api.Change[string]          `json:"name" required:"false" minLength:"1" maxLength:"100" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 100 characters, not only blanks" doc:"What you call the link; null clears it."`
 	Title               api.Change[string]          `json:"title" required:"false" minLength:"1" maxLength:"200" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 200 characters, not only blanks" doc:"Headline of the page; null clears it."`
+	HeadlineB           api.Change[string]          `json:"headline_b" required:"false" minLength:"1" maxLength:"200" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 200 characters, not only blanks" doc:"A second headline, which half of the visitors see; null ends the comparison. A change of either headline starts it again."`
 	Description         api.Change[string]          `json:"description" required:"false" maxLength:"5000" format:"text" doc:"Description on the page; null clears it."`
 	CollectName         *bool                       `json:"collect_name" required:"false" nullable:"false" doc:"Whether the form asks for a name."`
 	RequireVerification *bool                       `json:"require_verification" required:"false" nullable:"false" doc:"Whether the email address must be verified."`
 	ThumbnailURL        api.Change[string]          `json:"thumbnail_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/cover.png" doc:"http or https URL of the thumbnail image; null clears it."`
-	Active              *bool                       `json:"active" required:"false" nullable:"false" doc:"Whether the page is open."`
+	Active              *bool                       `json:"active" required:"false" nullable:"false" doc:"Whether the page is open. Opening an archived link brings it back."`
+	Archived            *bool                       `json:"archived" required:"false" nullable:"false" doc:"true closes the page and takes the link out of lists; false brings it back, with the page closed until active is true."`
 	ButtonText          api.Change[string]          `json:"button_text" required:"false" minLength:"1" maxLength:"40" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 40 characters, not only blanks" doc:"Label of the form's button; null for the default, which describes the action."`
 	ConsentText         api.Change[string]          `json:"consent_text" required:"false" minLength:"1" maxLength:"1000" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 1000 characters, not only blanks" doc:"Text that a visitor must agree to; null removes it."`
 	PrivacyURL          api.Change[string]          `json:"privacy_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/privacy" doc:"http or https URL of the privacy notice; null clears it."`
@@ -56,6 +59,10 @@ func (l *Links) update(ctx context.Context, in *updateInput) (*api.Answer[Generi
 	urls := addresses(b.ThumbnailURL.Value, b.PrivacyURL.Value, b.RedirectURL.Value)
 	if err := check(b.Slug, urls, b.Fields); err != nil {
 		return nil, err
+	}
+	if b.Active != nil && *b.Active && b.Archived != nil && *b.Archived {
+		return nil, problem.Invalid(problem.Field{Field: "archived",
+			Message: "cannot be true while active is: an archived link is closed"})
 	}
 	origins, err := checkOrigins(b.AllowedOrigins)
 	if err != nil {
@@ -111,10 +118,12 @@ func (l *Links) change(ctx context.Context, tx pgx.Tx, in *updateInput,
 	}
 	row, err = store.New(tx).UpdateLink(ctx, store.UpdateLinkParams{
 		ID: in.ID, Revisions: revisions, Slug: b.Slug,
+		SetName: b.Name.Given, Name: b.Name.Value,
 		SetTitle: b.Title.Given, Title: b.Title.Value,
+		SetHeadlineB: b.HeadlineB.Given, HeadlineB: b.HeadlineB.Value,
 		SetDescription: b.Description.Given, Description: b.Description.Value,
 		SetThumbnailURL: setThumbnail, ThumbnailURL: thumbnail,
-		CollectName: b.CollectName, RequireVerification: b.RequireVerification, Active: b.Active,
+		CollectName: b.CollectName, RequireVerification: b.RequireVerification, Active: b.Active, Archived: b.Archived,
 		AllowedOrigins: b.AllowedOrigins, Fields: fields,
 		SetButtonText: b.ButtonText.Given, ButtonText: b.ButtonText.Value,
 		SetConsentText: b.ConsentText.Given, ConsentText: b.ConsentText.Value,

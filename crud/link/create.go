@@ -27,8 +27,10 @@ type createInput struct {
 
 type newGenericLink struct {
 	LeadMagnetID        string           `json:"lead_magnet_id" doc:"Lead magnet that the page offers."`
-	Slug                *string          `json:"slug" required:"false" minLength:"3" maxLength:"64" pattern:"^[a-z0-9]+(-[a-z0-9]+)*$" patternDescription:"3 to 64 characters of a-z, 0-9 and -, without a - at an end or two in a row" doc:"Last part of the URL; derived from the title if omitted."`
+	Slug                *string          `json:"slug" required:"false" minLength:"3" maxLength:"64" pattern:"^[a-z0-9]+(-[a-z0-9]+)*$" patternDescription:"3 to 64 characters of a-z, 0-9 and -, without a - at an end or two in a row" doc:"Last part of the URL; made of the title if omitted."`
+	Name                *string          `json:"name" required:"false" minLength:"1" maxLength:"100" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 100 characters, not only blanks" doc:"What you call the link. Its page does not show it."`
 	Title               *string          `json:"title" required:"false" minLength:"1" maxLength:"200" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 200 characters, not only blanks" doc:"Headline of the page."`
+	HeadlineB           *string          `json:"headline_b" required:"false" minLength:"1" maxLength:"200" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 200 characters, not only blanks" doc:"A second headline, which half of the visitors see."`
 	Description         *string          `json:"description" required:"false" maxLength:"5000" format:"text" doc:"Description on the page."`
 	CollectName         bool             `json:"collect_name" required:"false" default:"false" doc:"Whether the form asks for a name."`
 	RequireVerification bool             `json:"require_verification" required:"false" default:"false" doc:"Whether the email address must be verified."`
@@ -109,9 +111,6 @@ func expiry(text *string) (*time.Time, error) {
 	return &at, nil
 }
 
-// slugAttempts bounds the search for a free slug of our own making; each has 30 random bits.
-const slugAttempts = 5
-
 func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[GenericLink], error) {
 	if err := check(in.Body.Slug, in.Body.addresses(), in.Body.Fields); err != nil {
 		return nil, err
@@ -147,7 +146,7 @@ func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[Generi
 			return fmt.Errorf("read lead magnet: %w", err)
 		}
 		if !offered.IsActive {
-			return problem.New(problem.Conflict, "The lead magnet is not active: activate it before creating links to it.")
+			return problem.New(problem.Conflict, inactiveMagnet)
 		}
 		if err := account.Reserve(ctx, tx, l.plans, account.GenericLinks, 1); err != nil {
 			return err
@@ -180,14 +179,15 @@ func insert(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, offered store.L
 	if b.Title != nil {
 		title = *b.Title
 	}
-	for range slugAttempts {
-		slug := newSlug(title)
-		if b.Slug != nil {
-			slug = *b.Slug
-		}
+	slugs := slugsOf(title)
+	if b.Slug != nil {
+		slugs = []string{*b.Slug}
+	}
+	for _, slug := range slugs {
 		row, err := store.New(tx).InsertLink(ctx, store.InsertLinkParams{
-			ID: id, AccountID: owner, LeadMagnetID: offered.ID, Slug: slug, Title: b.Title, Description: b.Description,
-			ThumbnailURL: b.ThumbnailURL, CollectName: b.CollectName, RequireVerification: b.RequireVerification,
+			ID: id, AccountID: owner, LeadMagnetID: offered.ID, Slug: slug, Name: b.Name, Title: b.Title,
+			HeadlineB: b.HeadlineB, Description: b.Description, ThumbnailURL: b.ThumbnailURL,
+			CollectName: b.CollectName, RequireVerification: b.RequireVerification,
 			ButtonText: b.ButtonText, ConsentText: b.ConsentText, PrivacyURL: b.PrivacyURL, RedirectURL: b.RedirectURL,
 			Language: (*string)(b.Language), ShowContents: b.ShowContents == nil || *b.ShowContents,
 			ShowPages: b.ShowPages == nil || *b.ShowPages, ShowReaders: b.ShowReaders,
@@ -204,8 +204,12 @@ func insert(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, offered store.L
 			return store.GenericLink{}, fmt.Errorf("insert generic link: %w", err)
 		}
 	}
-	return store.GenericLink{}, errors.New("found no free slug")
+	return store.GenericLink{}, errNoSlug
 }
+
+const inactiveMagnet = "The lead magnet is not active: activate it before creating links to it."
+
+var errNoSlug = errors.New("found no free slug")
 
 func slugTaken(slug, remedy string) error {
 	return problem.New(problem.SlugTaken, "The slug "+slug+" is already in use: "+remedy+".",

@@ -17,11 +17,12 @@ func FuzzSlug(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, title string) {
-		slug := newSlug(title)
-		require.Regexp(t, SlugForm, slug)
-		require.LessOrEqual(t, len(slug), MaxSlug)
-		require.GreaterOrEqual(t, len(slug), minSlug)
-		require.False(t, reserved(slug))
+		for _, slug := range slugsOf(title) {
+			require.Regexp(t, SlugForm, slug)
+			require.LessOrEqual(t, len(slug), MaxSlug)
+			require.GreaterOrEqual(t, len(slug), minSlug)
+			require.False(t, reserved(slug))
+		}
 	})
 }
 

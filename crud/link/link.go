@@ -18,7 +18,6 @@ import (
 	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
-	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/locale"
 	"lodestone/pkg/plan"
 	"lodestone/pkg/postgres"
@@ -33,7 +32,9 @@ type GenericLink struct {
 	LeadMagnetID        uuid.UUID          `json:"lead_magnet_id" format:"uuid" doc:"Lead magnet that the page offers."`
 	Slug                string             `json:"slug" doc:"Last part of the URL."`
 	URL                 string             `json:"url" doc:"Full public URL."`
+	Name                *string            `json:"name" doc:"What you call the link. Its page does not show it."`
 	Title               *string            `json:"title" doc:"Headline of the page."`
+	HeadlineB           *string            `json:"headline_b" doc:"A second headline, which half of the visitors see."`
 	Description         *string            `json:"description" doc:"Description on the page."`
 	ThumbnailURL        *string            `json:"thumbnail_url" doc:"URL of the picture that the page shows: the one that was set, otherwise the document's first page; null if there is neither."`
 	CollectName         bool               `json:"collect_name" doc:"Whether the form asks for a name."`
@@ -54,6 +55,7 @@ type GenericLink struct {
 	SubmissionCount     int64              `json:"submission_count" doc:"Submissions so far."`
 	ViewCount           int64              `json:"view_count" doc:"Views of the page by people so far. Each visitor counts at most once a minute."`
 	Active              bool               `json:"active" doc:"Whether the page is open."`
+	Archived            bool               `json:"archived" doc:"Whether lists leave the link out. An archived link is not active."`
 	LeadMagnet          *magnet.LeadMagnet `json:"lead_magnet,omitzero" doc:"The lead magnet; only in the answer for a single link."`
 	CreatedAt           api.Time           `json:"created_at" doc:"When it was created."`
 	UpdatedAt           api.Time           `json:"updated_at" doc:"When it was last changed."`
@@ -99,7 +101,8 @@ func (l *Links) Register(a *api.API) {
 	}, l.create)
 	api.Register(a, api.Operation{
 		ID: "list-generic-links", Method: "GET", Path: path, Scope: auth.Read, Tag: tag,
-		Summary: "List generic links, newest or oldest first", PerPage: api.PageSize{Default: 20, Max: 100},
+		Summary: "List generic links", Description: "Archived links are left out, unless status asks for them.",
+		PerPage: api.PageSize{Default: 20, Max: 100},
 	}, l.list)
 	api.Register(a, api.Operation{
 		ID: "get-generic-link", Method: "GET", Path: path + "/{id}", Scope: auth.Read, Tag: tag, Tagged: true,
@@ -117,6 +120,8 @@ func (l *Links) Register(a *api.API) {
 		Timeout: deleteTimeout,
 		Summary: "Delete a generic link and its submissions", Description: "Access links created through it stay.",
 	}, l.delete)
+	l.registerDuplicate(a)
+	l.registerHeadlines(a)
 	l.registerThumbnail(a)
 	l.registerTracking(a)
 	l.registerCode(a)
@@ -158,59 +163,6 @@ func (g GenericLink) whole(ctx context.Context, tx pgx.Tx) (GenericLink, error) 
 	}
 	g.LeadMagnet = &offered
 	return g, nil
-}
-
-// order is how generic links are listed.
-type order string
-
-const (
-	newest order = "-created_at"
-	oldest order = "created_at"
-)
-
-// EnumValues implements jsonschema.Enum.
-func (order) EnumValues() []string { return jsonschema.Values([]order{newest, oldest}) }
-
-type listInput struct {
-	api.Paging
-	Sort         order   `query:"sort" default:"-created_at" doc:"The order: newest first (-created_at), or oldest first (created_at)."`
-	LeadMagnetID *string `query:"lead_magnet_id" doc:"Only links of this lead magnet; none if it does not exist."`
-}
-
-func (l *Links) list(ctx context.Context, in *listInput) (*api.Answer[api.Page[GenericLink]], error) {
-	var total int64
-	var links []GenericLink
-	var magnetID *uuid.UUID
-	if in.LeadMagnetID != nil {
-		id, ok := jsonschema.ParseUUID(*in.LeadMagnetID)
-		if !ok {
-			return api.List(ctx, in.Paging, links, 0), nil
-		}
-		magnetID = &id
-	}
-	err := l.deps.Postgres.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
-		q := store.New(tx)
-		if total, err = q.CountListedLinks(ctx, magnetID); err != nil {
-			return err
-		}
-		var rows []store.GenericLink
-		if in.Sort == oldest {
-			rows, err = q.ListLinksOldest(ctx, store.ListLinksOldestParams{LeadMagnetID: magnetID,
-				RowOffset: in.Offset(), RowLimit: in.Limit()})
-		} else {
-			rows, err = q.ListLinks(ctx, store.ListLinksParams{LeadMagnetID: magnetID,
-				RowOffset: in.Offset(), RowLimit: in.Limit()})
-		}
-		if err != nil {
-			return err
-		}
-		links, err = l.showAll(ctx, tx, rows)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list generic links: %w", err)
-	}
-	return api.List(ctx, in.Paging, links, total), nil
 }
 
 // show returns a link as the API shows it.
@@ -255,8 +207,9 @@ func (l *Links) fromRow(row store.GenericLink, views int64) (GenericLink, error)
 	fields, err := field.Decode(row.Fields)
 	return GenericLink{
 		ID: row.ID, LeadMagnetID: row.LeadMagnetID, Slug: row.Slug, URL: l.deps.Site + web.LandingPath(row.Slug),
-		Title: row.Title, Description: row.Description, ThumbnailURL: l.thumbnailURL(row),
-		CollectName: row.CollectName, RequireVerification: row.RequireVerification,
+		Name: row.Name, Title: row.Title, HeadlineB: row.HeadlineB, Description: row.Description,
+		ThumbnailURL: l.thumbnailURL(row),
+		CollectName:  row.CollectName, RequireVerification: row.RequireVerification,
 		ButtonText: row.ButtonText, ConsentText: row.ConsentText, PrivacyURL: row.PrivacyURL, RedirectURL: row.RedirectURL,
 		Language: (*locale.Language)(row.Language), ShowContents: row.ShowContents, ShowPages: row.ShowPages,
 		ShowReaders:     row.ShowReaders,
@@ -265,7 +218,7 @@ func (l *Links) fromRow(row store.GenericLink, views int64) (GenericLink, error)
 		ReadingNotices:  (*notices)(row.ReadingNotices),
 		ExpiresAt:       api.OptionalTime(row.ExpiresAt),
 		AccessDays:      row.AccessDays,
-		SubmissionCount: row.SubmissionCount, ViewCount: views, Active: row.Active,
+		SubmissionCount: row.SubmissionCount, ViewCount: views, Active: row.Active, Archived: row.Archived,
 		CreatedAt: api.TimeOf(row.CreatedAt), UpdatedAt: api.TimeOf(row.UpdatedAt),
 	}, err
 }

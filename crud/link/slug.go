@@ -3,6 +3,7 @@ package link
 import (
 	"crypto/rand"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -31,6 +32,28 @@ var SlugForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
 // reserved reports whether a slug is kept for pages of our own, or would mislead.
 func reserved(slug string) bool { return strings.Contains(reservedWords, " "+slug+" ") }
+
+const (
+	// plainSlugs is how many slugs are tried without a random end: the words alone, then with a 2 and
+	// a 3.
+	plainSlugs = 3
+	// slugAttempts bounds the search for a free slug; each random end has 30 bits.
+	slugAttempts = 5
+)
+
+// slugsOf returns the slugs that a link with a title may get, the best first.
+func slugsOf(title string) (list []string) {
+	if stem := slugStem(title); len(stem) >= minSlug && !reserved(stem) {
+		list = append(list, stem)
+		for n := 2; n <= plainSlugs; n++ {
+			list = append(list, stem+"-"+strconv.Itoa(n))
+		}
+	}
+	for range slugAttempts {
+		list = append(list, newSlug(title))
+	}
+	return list
+}
 
 // newSlug returns a slug of a title and a short random suffix.
 func newSlug(title string) string {

@@ -57,6 +57,7 @@ func (m *Magnets) registerFile(a *api.API) {
 type uploadInput struct {
 	ID       uuid.UUID `path:"id" doc:"Id of the lead magnet."`
 	FileName *string   `query:"file_name" minLength:"1" maxLength:"255" doc:"Name of the file, if the request does not give it elsewhere."`
+	UseTitle bool      `query:"use_title" default:"false" doc:"Whether the lead magnet takes the title in the file's metadata, if that is one for readers: no file name, and no default of a program."`
 }
 
 // newFile is an upload on its way into the database.
@@ -64,6 +65,8 @@ type newFile struct {
 	*file.Upload
 	name   string
 	object *uuid.UUID // that has the bytes; nil: none
+	// useTitle takes the title of the file for the lead magnet.
+	useTitle bool
 	content
 }
 
@@ -84,7 +87,7 @@ func (m *Magnets) upload(w http.ResponseWriter, r *http.Request, in *uploadInput
 		return err
 	}
 	defer received.Discard()
-	f := &newFile{Upload: received, name: received.Name}
+	f := &newFile{Upload: received, name: received.Name, useTitle: in.UseTitle}
 	if f.name == "" && in.FileName != nil {
 		f.name = *in.FileName
 	}
@@ -120,6 +123,7 @@ type content struct {
 	pages    int
 	outline  []byte      // JSON; nil: there is no table of contents
 	author   *string     // that the file names; nil: none
+	title    *string     // that the file has; nil: none
 	pictures picture.Set // none if its first page cannot be rendered
 }
 
@@ -131,6 +135,9 @@ func (m *Magnets) read(ctx context.Context, owner uuid.UUID, temp *os.File) (c c
 	c.pages = document.Pages
 	if document.Author != "" {
 		c.author = &document.Author
+	}
+	if document.Title != "" {
+		c.title = &document.Title
 	}
 	if document.Outline != nil {
 		if c.outline, err = json.Marshal(document.Outline); err != nil {
@@ -173,6 +180,9 @@ func (m *Magnets) store(ctx context.Context, tx pgx.Tx, f *newFile, owner, id uu
 	set := store.SetMagnetVersionParams{ID: id, FileVersion: version}
 	if version == 1 { // who clears the author later means it
 		set.Author = f.author
+	}
+	if f.useTitle {
+		set.Title = f.title
 	}
 	if err := q.SetMagnetVersion(ctx, set); err != nil {
 		return fmt.Errorf("set version of file: %w", err)

@@ -64,7 +64,7 @@ func answer(cacheDir string, file *os.File, out io.Writer) error {
 		}
 	}
 	sandbox.LimitCPU(renderSeconds)
-	if err := encoder.Encode(contents{e.outline(v.Pages), e.author()}); err != nil {
+	if err := encoder.Encode(contents{e.outline(v.Pages), e.author(), e.title()}); err != nil {
 		return fmt.Errorf("write the table of contents: %w", err)
 	}
 	for i, index := range append([]int{0}, insidePages(v.Pages)...) {

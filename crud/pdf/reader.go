@@ -64,6 +64,7 @@ type verdict struct {
 type contents struct {
 	Outline []Entry `json:"outline"`
 	Author  string  `json:"author,omitempty"`
+	Title   string  `json:"title,omitempty"`
 }
 
 type cover struct {
@@ -96,6 +97,8 @@ type Document struct {
 	Outline []Entry
 	// Author is the full name of the person who wrote it, as the file says; "" if it says none.
 	Author string
+	// Title is the title for readers, as the file says; "" if it says none.
+	Title string
 }
 
 // Reader reads files. It is safe for concurrent use: two files are read at a time, of different
@@ -179,13 +182,15 @@ func (r *Reader) Read(ctx context.Context, owner uuid.UUID, file *os.File) (Docu
 	if d.Invalid != "" {
 		return Document{}, &invalidError{d.Invalid}
 	}
-	return Document{Pages: d.Pages, Cover: d.cover, Inside: d.inside, Outline: d.outline, Author: d.author}, nil
+	return Document{Pages: d.Pages, Cover: d.cover, Inside: d.inside, Outline: d.outline, Author: d.author,
+		Title: d.title}, nil
 }
 
 type result struct {
 	verdict
 	outline []Entry
 	author  string
+	title   string
 	cover   *image.RGBA
 	inside  []*image.RGBA
 }
@@ -207,7 +212,7 @@ func parse(out []byte) (t result, ok bool) {
 	if line, err = in.ReadBytes('\n'); err != nil || json.Unmarshal(line, &c) != nil {
 		return t, true
 	}
-	t.outline, t.author = complete(c.Outline, t.Pages), personOf(c.Author)
+	t.outline, t.author, t.title = complete(c.Outline, t.Pages), personOf(c.Author), titleOf(c.Title)
 	if t.cover, err = parsePage(in, CoverWidth); err != nil {
 		return t, true
 	}

@@ -38,6 +38,20 @@ func (s Set) StoreForLink(ctx context.Context, tx pgx.Tx, account, link uuid.UUI
 	return paths[large], err
 }
 
+// CopyForLink gives a generic link, which has none yet, the pictures that were uploaded for
+// another, and returns the path of the larger thumbnail; "" if there are none.
+func CopyForLink(ctx context.Context, tx pgx.Tx, account, from, to uuid.UUID) (path string, err error) {
+	rows, err := store.New(tx).UploadedPictures(ctx, from)
+	if err != nil {
+		return "", fmt.Errorf("read pictures: %w", err)
+	}
+	var s Set
+	for _, row := range rows {
+		s = append(s, variant{row.Kind, row.ContentType, int(row.Width), int(row.Height), row.Bytes})
+	}
+	return s.StoreForLink(ctx, tx, account, to)
+}
+
 // StoreLogo keeps the logo of an account, which has none yet, and returns its path.
 func (s Set) StoreLogo(ctx context.Context, tx pgx.Tx, account uuid.UUID) (path string, err error) {
 	paths, err := s.insert(ctx, tx, store.InsertPictureParams{AccountID: account})

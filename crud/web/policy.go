@@ -20,6 +20,7 @@ type Policy struct {
 	Scripts bool     // scripts of /assets/ may be loaded, start workers, and talk to this site
 	Wasm    bool     // scripts may compile WebAssembly
 	Frames  bool     // pages of this site that allow it may be shown within this one
+	Framed  bool     // pages of this site may show it within them
 
 	font       bool // the shipped typeface is loaded
 	NoReferrer bool // requests from the page do not tell its address, not even to this site
@@ -28,10 +29,14 @@ type Policy struct {
 // secure sets the headers of a page. Addresses of pages are secrets, so other hosts never learn
 // them.
 func secure(h http.Header, p Policy, nonce string) {
+	ancestors, options := "'none'", "DENY" // the second for browsers that do not know the first
+	if p.Framed {
+		ancestors, options = "'self'", "SAMEORIGIN"
+	}
 	directives := []string{
 		"default-src 'none'", "style-src 'nonce-" + nonce + "'",
 		list("img-src 'self' data:", p.Images), formAction(p.Forms),
-		"base-uri 'none'", "frame-ancestors 'none'",
+		"base-uri 'none'", "frame-ancestors " + ancestors,
 	}
 	script, connect := "script-src 'nonce-"+nonce+"'", "connect-src"
 	if p.font && !p.Scripts {
@@ -54,7 +59,7 @@ func secure(h http.Header, p Policy, nonce string) {
 	}
 	h.Set("Content-Security-Policy", strings.Join(directives, "; "))
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("X-Frame-Options", "DENY") // for browsers that do not know frame-ancestors
+	h.Set("X-Frame-Options", options)
 	h.Set("Referrer-Policy", "same-origin")
 	if p.NoReferrer {
 		h.Set("Referrer-Policy", "no-referrer")

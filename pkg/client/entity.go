@@ -66,7 +66,9 @@ type GenericLink struct {
 	LeadMagnetID        string      `json:"lead_magnet_id"`
 	Slug                string      `json:"slug"`
 	URL                 string      `json:"url"`
+	Name                *string     `json:"name"`
 	Title               *string     `json:"title"`
+	HeadlineB           *string     `json:"headline_b"`
 	Description         *string     `json:"description"`
 	ThumbnailURL        *string     `json:"thumbnail_url"`
 	CollectName         bool        `json:"collect_name"`
@@ -85,6 +87,7 @@ type GenericLink struct {
 	SubmissionCount     int64       `json:"submission_count"`
 	ViewCount           int64       `json:"view_count"`
 	Active              bool        `json:"active"`
+	Archived            bool        `json:"archived"`
 	LeadMagnet          *LeadMagnet `json:"lead_magnet"`
 	CreatedAt           time.Time   `json:"created_at"`
 	UpdatedAt           time.Time   `json:"updated_at"`

@@ -175,8 +175,8 @@ func (q *Queries) InsertMailboxLink(ctx context.Context, arg InsertMailboxLinkPa
 
 const insertSubmission = `-- name: InsertSubmission :execrows
 INSERT INTO submissions (id, account_id, generic_link_id, email, email_key, name, verification_required, utm, referrer,
-    consent_text, privacy_url, consented_at, submitted_at, answers)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+    consent_text, privacy_url, consented_at, submitted_at, answers, headline_b)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
 ON CONFLICT ON CONSTRAINT submissions_email DO NOTHING
 `
 
@@ -195,6 +195,7 @@ type InsertSubmissionParams struct {
 	ConsentedAt          *time.Time
 	SubmittedAt          time.Time
 	Answers              []byte
+	HeadlineB            *bool
 }
 
 // Adds nothing if the address has submitted to the link before. A submission of the same address that
@@ -215,6 +216,7 @@ func (q *Queries) InsertSubmission(ctx context.Context, arg InsertSubmissionPara
 		arg.ConsentedAt,
 		arg.SubmittedAt,
 		arg.Answers,
+		arg.HeadlineB,
 	)
 	if err != nil {
 		return 0, err
@@ -268,7 +270,7 @@ func (q *Queries) IsRetiredSlug(ctx context.Context, slug string) (bool, error) 
 }
 
 const landingPage = `-- name: LandingPage :one
-SELECT g.id, g.account_id, g.lead_magnet_id, g.slug, g.title, g.description, g.thumbnail_url, g.collect_name, g.require_verification, g.active, g.submission_count, g.created_at, g.updated_at, g.revision, g.button_text, g.consent_text, g.privacy_url, g.redirect_url, g.thumbnail_picture, g.language, g.show_contents, g.show_pages, g.show_readers, g.allowed_origins, g.reading_notices, g.expires_at, g.access_days, g.fields, m.title AS magnet_title, m.description AS magnet_description, m.is_active AS magnet_active, m.file_version,
+SELECT g.id, g.account_id, g.lead_magnet_id, g.slug, g.title, g.description, g.thumbnail_url, g.collect_name, g.require_verification, g.active, g.submission_count, g.created_at, g.updated_at, g.revision, g.button_text, g.consent_text, g.privacy_url, g.redirect_url, g.thumbnail_picture, g.language, g.show_contents, g.show_pages, g.show_readers, g.allowed_origins, g.reading_notices, g.expires_at, g.access_days, g.fields, g.name, g.archived, g.headline_b, g.headlines_since, m.title AS magnet_title, m.description AS magnet_description, m.is_active AS magnet_active, m.file_version,
     m.author, m.author_about, f.content_type, f.file_size, f.page_count, f.outline, a.name AS account_name, a.brand_color, a.brand_font,
     coalesce(g.language, a.language) AS page_language
 FROM generic_links g
@@ -329,6 +331,10 @@ func (q *Queries) LandingPage(ctx context.Context, slug string) (LandingPageRow,
 		&i.GenericLink.ExpiresAt,
 		&i.GenericLink.AccessDays,
 		&i.GenericLink.Fields,
+		&i.GenericLink.Name,
+		&i.GenericLink.Archived,
+		&i.GenericLink.HeadlineB,
+		&i.GenericLink.HeadlinesSince,
 		&i.MagnetTitle,
 		&i.MagnetDescription,
 		&i.MagnetActive,
@@ -482,7 +488,7 @@ func (q *Queries) ResendVerification(ctx context.Context, arg ResendVerification
 }
 
 const takeSubmission = `-- name: TakeSubmission :one
-SELECT id, account_id, generic_link_id, email, email_key, name, verified, submitted_at, verification_required, verified_at, utm, referrer, consent_text, privacy_url, consented_at, answers FROM submissions WHERE generic_link_id = $1 AND email_key = $2 FOR NO KEY UPDATE
+SELECT id, account_id, generic_link_id, email, email_key, name, verified, submitted_at, verification_required, verified_at, utm, referrer, consent_text, privacy_url, consented_at, answers, headline_b FROM submissions WHERE generic_link_id = $1 AND email_key = $2 FOR NO KEY UPDATE
 `
 
 type TakeSubmissionParams struct {
@@ -511,12 +517,13 @@ func (q *Queries) TakeSubmission(ctx context.Context, arg TakeSubmissionParams) 
 		&i.PrivacyURL,
 		&i.ConsentedAt,
 		&i.Answers,
+		&i.HeadlineB,
 	)
 	return i, err
 }
 
 const takeSubmissionByID = `-- name: TakeSubmissionByID :one
-SELECT id, account_id, generic_link_id, email, email_key, name, verified, submitted_at, verification_required, verified_at, utm, referrer, consent_text, privacy_url, consented_at, answers FROM submissions WHERE id = $1 FOR NO KEY UPDATE
+SELECT id, account_id, generic_link_id, email, email_key, name, verified, submitted_at, verification_required, verified_at, utm, referrer, consent_text, privacy_url, consented_at, answers, headline_b FROM submissions WHERE id = $1 FOR NO KEY UPDATE
 `
 
 func (q *Queries) TakeSubmissionByID(ctx context.Context, id uuid.UUID) (Submission, error) {
@@ -539,6 +546,7 @@ func (q *Queries) TakeSubmissionByID(ctx context.Context, id uuid.UUID) (Submiss
 		&i.PrivacyURL,
 		&i.ConsentedAt,
 		&i.Answers,
+		&i.HeadlineB,
 	)
 	return i, err
 }

@@ -12,6 +12,62 @@ import (
 	"github.com/google/uuid"
 )
 
+const copyLink = `-- name: CopyLink :one
+SELECT coalesce(copy_generic_link($1, $2, $3), false)::boolean AS copied
+`
+
+type CopyLinkParams struct {
+	Source uuid.UUID
+	ID     uuid.UUID
+	Slug   string
+}
+
+func (q *Queries) CopyLink(ctx context.Context, arg CopyLinkParams) (bool, error) {
+	row := q.db.QueryRow(ctx, copyLink, arg.Source, arg.ID, arg.Slug)
+	var copied bool
+	err := row.Scan(&copied)
+	return copied, err
+}
+
+const countHeadlines = `-- name: CountHeadlines :many
+SELECT s.headline_b::boolean AS second, count(*) AS submissions, count(*) FILTER (WHERE EXISTS (
+        SELECT FROM access_links a
+        JOIN sessions x ON x.account_id = a.account_id AND x.access_link_id = a.id AND NOT x.bot
+        JOIN lead_magnet_files f ON f.account_id = a.account_id AND f.lead_magnet_id = a.lead_magnet_id AND f.version = x.magnet_version
+        WHERE a.submission_id = s.id AND f.page_count = ANY (x.pages))) AS finished
+FROM submissions s JOIN generic_links l ON l.account_id = s.account_id AND l.id = s.generic_link_id
+WHERE s.generic_link_id = $1 AND s.headline_b IS NOT NULL AND s.submitted_at >= coalesce(l.headlines_since, l.created_at)
+GROUP BY s.headline_b
+`
+
+type CountHeadlinesRow struct {
+	Second      bool
+	Submissions int64
+	Finished    int64
+}
+
+// The submissions of a link by the headline that their visitors saw, since the headlines are as they are, and how many of these people read
+// to the last page.
+func (q *Queries) CountHeadlines(ctx context.Context, id uuid.UUID) ([]CountHeadlinesRow, error) {
+	rows, err := q.db.Query(ctx, countHeadlines, id)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CountHeadlinesRow
+	for rows.Next() {
+		var i CountHeadlinesRow
+		if err := rows.Scan(&i.Second, &i.Submissions, &i.Finished); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const countLinks = `-- name: CountLinks :one
 SELECT count(*) FROM generic_links
 `
@@ -24,12 +80,25 @@ func (q *Queries) CountLinks(ctx context.Context) (int64, error) {
 }
 
 const countListedLinks = `-- name: CountListedLinks :one
-SELECT count(*) FROM generic_links
-WHERE $1::uuid IS NULL OR lead_magnet_id = $1
+SELECT count(*) FROM generic_links l
+WHERE ($1::uuid IS NULL OR l.lead_magnet_id = $1)
+    AND CASE $2::text WHEN 'all' THEN true WHEN 'archived' THEN l.archived
+        WHEN 'open' THEN l.active AND coalesce(l.expires_at > now(), true)
+        WHEN 'closed' THEN NOT l.archived AND NOT (l.active AND coalesce(l.expires_at > now(), true))
+        ELSE NOT l.archived END
+    AND ($3::text IS NULL
+        OR strpos(lower(concat_ws(chr(10), l.slug, l.name, l.title)), lower($3)) > 0
+        OR l.lead_magnet_id IN (SELECT m.id FROM lead_magnets m WHERE strpos(lower(m.title), lower($3)) > 0))
 `
 
-func (q *Queries) CountListedLinks(ctx context.Context, leadMagnetID *uuid.UUID) (int64, error) {
-	row := q.db.QueryRow(ctx, countListedLinks, leadMagnetID)
+type CountListedLinksParams struct {
+	LeadMagnetID *uuid.UUID
+	Status       string
+	Containing   *string
+}
+
+func (q *Queries) CountListedLinks(ctx context.Context, arg CountListedLinksParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countListedLinks, arg.LeadMagnetID, arg.Status, arg.Containing)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -57,7 +126,7 @@ func (q *Queries) DetachAccessLinks(ctx context.Context, id uuid.UUID) error {
 }
 
 const getLink = `-- name: GetLink :one
-SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days, fields FROM generic_links WHERE id = $1
+SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days, fields, name, archived, headline_b, headlines_since FROM generic_links WHERE id = $1
 `
 
 func (q *Queries) GetLink(ctx context.Context, id uuid.UUID) (GenericLink, error) {
@@ -92,22 +161,26 @@ func (q *Queries) GetLink(ctx context.Context, id uuid.UUID) (GenericLink, error
 		&i.ExpiresAt,
 		&i.AccessDays,
 		&i.Fields,
+		&i.Name,
+		&i.Archived,
+		&i.HeadlineB,
+		&i.HeadlinesSince,
 	)
 	return i, err
 }
 
 const insertLink = `-- name: InsertLink :one
-INSERT INTO generic_links (id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification,
+INSERT INTO generic_links (id, account_id, lead_magnet_id, slug, name, title, headline_b, description, thumbnail_url, collect_name, require_verification,
     button_text, consent_text, privacy_url, redirect_url, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days, fields)
-SELECT $1, $2, $3, $4, $5, $6,
-    $7, $8, $9,
-    $10, $11, $12, $13,
-    $14, $15, $16, $17,
-    $18::text[], $19::text, $20::timestamptz, $21::integer,
-    $22::jsonb
+SELECT $1, $2, $3, $4, $5, $6, $7, $8,
+    $9, $10, $11,
+    $12, $13, $14, $15,
+    $16, $17, $18, $19,
+    $20::text[], $21::text, $22::timestamptz, $23::integer,
+    $24::jsonb
 WHERE NOT slug_of_another($4, $2)
 ON CONFLICT ON CONSTRAINT generic_links_slug DO NOTHING
-RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days, fields
+RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days, fields, name, archived, headline_b, headlines_since
 `
 
 type InsertLinkParams struct {
@@ -115,7 +188,9 @@ type InsertLinkParams struct {
 	AccountID           uuid.UUID
 	LeadMagnetID        uuid.UUID
 	Slug                string
+	Name                *string
 	Title               *string
+	HeadlineB           *string
 	Description         *string
 	ThumbnailURL        *string
 	CollectName         bool
@@ -142,7 +217,9 @@ func (q *Queries) InsertLink(ctx context.Context, arg InsertLinkParams) (Generic
 		arg.AccountID,
 		arg.LeadMagnetID,
 		arg.Slug,
+		arg.Name,
 		arg.Title,
+		arg.HeadlineB,
 		arg.Description,
 		arg.ThumbnailURL,
 		arg.CollectName,
@@ -191,25 +268,45 @@ func (q *Queries) InsertLink(ctx context.Context, arg InsertLinkParams) (Generic
 		&i.ExpiresAt,
 		&i.AccessDays,
 		&i.Fields,
+		&i.Name,
+		&i.Archived,
+		&i.HeadlineB,
+		&i.HeadlinesSince,
 	)
 	return i, err
 }
 
 const listLinks = `-- name: ListLinks :many
-SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days, fields FROM generic_links
-WHERE $1::uuid IS NULL OR lead_magnet_id = $1
-ORDER BY created_at DESC, id DESC
-LIMIT $3::bigint OFFSET $2::bigint
+SELECT l.id, l.account_id, l.lead_magnet_id, l.slug, l.title, l.description, l.thumbnail_url, l.collect_name, l.require_verification, l.active, l.submission_count, l.created_at, l.updated_at, l.revision, l.button_text, l.consent_text, l.privacy_url, l.redirect_url, l.thumbnail_picture, l.language, l.show_contents, l.show_pages, l.show_readers, l.allowed_origins, l.reading_notices, l.expires_at, l.access_days, l.fields, l.name, l.archived, l.headline_b, l.headlines_since FROM generic_links l
+WHERE ($1::uuid IS NULL OR l.lead_magnet_id = $1)
+    AND CASE $2::text WHEN 'all' THEN true WHEN 'archived' THEN l.archived
+        WHEN 'open' THEN l.active AND coalesce(l.expires_at > now(), true)
+        WHEN 'closed' THEN NOT l.archived AND NOT (l.active AND coalesce(l.expires_at > now(), true))
+        ELSE NOT l.archived END
+    AND ($3::text IS NULL
+        OR strpos(lower(concat_ws(chr(10), l.slug, l.name, l.title)), lower($3)) > 0
+        OR l.lead_magnet_id IN (SELECT m.id FROM lead_magnets m WHERE strpos(lower(m.title), lower($3)) > 0))
+ORDER BY l.created_at DESC, l.id DESC
+LIMIT $5::bigint OFFSET $4::bigint
 `
 
 type ListLinksParams struct {
 	LeadMagnetID *uuid.UUID
+	Status       string
+	Containing   *string
 	RowOffset    int64
 	RowLimit     int64
 }
 
+// Without a status those that are not archived.
 func (q *Queries) ListLinks(ctx context.Context, arg ListLinksParams) ([]GenericLink, error) {
-	rows, err := q.db.Query(ctx, listLinks, arg.LeadMagnetID, arg.RowOffset, arg.RowLimit)
+	rows, err := q.db.Query(ctx, listLinks,
+		arg.LeadMagnetID,
+		arg.Status,
+		arg.Containing,
+		arg.RowOffset,
+		arg.RowLimit,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -246,6 +343,10 @@ func (q *Queries) ListLinks(ctx context.Context, arg ListLinksParams) ([]Generic
 			&i.ExpiresAt,
 			&i.AccessDays,
 			&i.Fields,
+			&i.Name,
+			&i.Archived,
+			&i.HeadlineB,
+			&i.HeadlinesSince,
 		); err != nil {
 			return nil, err
 		}
@@ -258,21 +359,36 @@ func (q *Queries) ListLinks(ctx context.Context, arg ListLinksParams) ([]Generic
 }
 
 const listLinksOldest = `-- name: ListLinksOldest :many
-SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days, fields FROM generic_links
-WHERE $1::uuid IS NULL OR lead_magnet_id = $1
-ORDER BY created_at, id
-LIMIT $3::bigint OFFSET $2::bigint
+SELECT l.id, l.account_id, l.lead_magnet_id, l.slug, l.title, l.description, l.thumbnail_url, l.collect_name, l.require_verification, l.active, l.submission_count, l.created_at, l.updated_at, l.revision, l.button_text, l.consent_text, l.privacy_url, l.redirect_url, l.thumbnail_picture, l.language, l.show_contents, l.show_pages, l.show_readers, l.allowed_origins, l.reading_notices, l.expires_at, l.access_days, l.fields, l.name, l.archived, l.headline_b, l.headlines_since FROM generic_links l
+WHERE ($1::uuid IS NULL OR l.lead_magnet_id = $1)
+    AND CASE $2::text WHEN 'all' THEN true WHEN 'archived' THEN l.archived
+        WHEN 'open' THEN l.active AND coalesce(l.expires_at > now(), true)
+        WHEN 'closed' THEN NOT l.archived AND NOT (l.active AND coalesce(l.expires_at > now(), true))
+        ELSE NOT l.archived END
+    AND ($3::text IS NULL
+        OR strpos(lower(concat_ws(chr(10), l.slug, l.name, l.title)), lower($3)) > 0
+        OR l.lead_magnet_id IN (SELECT m.id FROM lead_magnets m WHERE strpos(lower(m.title), lower($3)) > 0))
+ORDER BY l.created_at, l.id
+LIMIT $5::bigint OFFSET $4::bigint
 `
 
 type ListLinksOldestParams struct {
 	LeadMagnetID *uuid.UUID
+	Status       string
+	Containing   *string
 	RowOffset    int64
 	RowLimit     int64
 }
 
 // Lists as ListLinks does, in the other direction of the same index.
 func (q *Queries) ListLinksOldest(ctx context.Context, arg ListLinksOldestParams) ([]GenericLink, error) {
-	rows, err := q.db.Query(ctx, listLinksOldest, arg.LeadMagnetID, arg.RowOffset, arg.RowLimit)
+	rows, err := q.db.Query(ctx, listLinksOldest,
+		arg.LeadMagnetID,
+		arg.Status,
+		arg.Containing,
+		arg.RowOffset,
+		arg.RowLimit,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -309,6 +425,101 @@ func (q *Queries) ListLinksOldest(ctx context.Context, arg ListLinksOldestParams
 			&i.ExpiresAt,
 			&i.AccessDays,
 			&i.Fields,
+			&i.Name,
+			&i.Archived,
+			&i.HeadlineB,
+			&i.HeadlinesSince,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const rankLinks = `-- name: RankLinks :many
+SELECT l.id, l.account_id, l.lead_magnet_id, l.slug, l.title, l.description, l.thumbnail_url, l.collect_name, l.require_verification, l.active, l.submission_count, l.created_at, l.updated_at, l.revision, l.button_text, l.consent_text, l.privacy_url, l.redirect_url, l.thumbnail_picture, l.language, l.show_contents, l.show_pages, l.show_readers, l.allowed_origins, l.reading_notices, l.expires_at, l.access_days, l.fields, l.name, l.archived, l.headline_b, l.headlines_since FROM generic_links l
+WHERE ($1::uuid IS NULL OR l.lead_magnet_id = $1)
+    AND CASE $2::text WHEN 'all' THEN true WHEN 'archived' THEN l.archived
+        WHEN 'open' THEN l.active AND coalesce(l.expires_at > now(), true)
+        WHEN 'closed' THEN NOT l.archived AND NOT (l.active AND coalesce(l.expires_at > now(), true))
+        ELSE NOT l.archived END
+    AND ($3::text IS NULL
+        OR strpos(lower(concat_ws(chr(10), l.slug, l.name, l.title)), lower($3)) > 0
+        OR l.lead_magnet_id IN (SELECT m.id FROM lead_magnets m WHERE strpos(lower(m.title), lower($3)) > 0))
+ORDER BY CASE $4::text
+        WHEN '-view_count' THEN (SELECT c.view_count FROM counted_generic_links c WHERE c.id = l.id)
+        WHEN '-submission_count' THEN l.submission_count
+        ELSE (SELECT count(DISTINCT a.email_key) FROM access_links a
+            JOIN sessions s ON s.account_id = a.account_id AND s.access_link_id = a.id AND NOT s.bot
+            JOIN lead_magnet_files f ON f.account_id = a.account_id AND f.lead_magnet_id = a.lead_magnet_id AND f.version = s.magnet_version
+            WHERE a.generic_link_id = l.id AND f.page_count = ANY (s.pages))
+    END DESC, l.created_at DESC, l.id DESC
+LIMIT $6::bigint OFFSET $5::bigint
+`
+
+type RankLinksParams struct {
+	LeadMagnetID *uuid.UUID
+	Status       string
+	Containing   *string
+	Sort         string
+	RowOffset    int64
+	RowLimit     int64
+}
+
+// Lists as ListLinks does, by a number so far, the highest first. That of people who finished looks at every reader of the links.
+func (q *Queries) RankLinks(ctx context.Context, arg RankLinksParams) ([]GenericLink, error) {
+	rows, err := q.db.Query(ctx, rankLinks,
+		arg.LeadMagnetID,
+		arg.Status,
+		arg.Containing,
+		arg.Sort,
+		arg.RowOffset,
+		arg.RowLimit,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []GenericLink
+	for rows.Next() {
+		var i GenericLink
+		if err := rows.Scan(
+			&i.ID,
+			&i.AccountID,
+			&i.LeadMagnetID,
+			&i.Slug,
+			&i.Title,
+			&i.Description,
+			&i.ThumbnailURL,
+			&i.CollectName,
+			&i.RequireVerification,
+			&i.Active,
+			&i.SubmissionCount,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.Revision,
+			&i.ButtonText,
+			&i.ConsentText,
+			&i.PrivacyURL,
+			&i.RedirectURL,
+			&i.ThumbnailPicture,
+			&i.Language,
+			&i.ShowContents,
+			&i.ShowPages,
+			&i.ShowReaders,
+			&i.AllowedOrigins,
+			&i.ReadingNotices,
+			&i.ExpiresAt,
+			&i.AccessDays,
+			&i.Fields,
+			&i.Name,
+			&i.Archived,
+			&i.HeadlineB,
+			&i.HeadlinesSince,
 		); err != nil {
 			return nil, err
 		}
@@ -335,35 +546,44 @@ func (q *Queries) TakeLink(ctx context.Context, id uuid.UUID) (int64, error) {
 const updateLink = `-- name: UpdateLink :one
 UPDATE generic_links SET
     slug = coalesce($1, slug),
-    title = CASE WHEN $2::boolean THEN $3 ELSE title END,
-    description = CASE WHEN $4::boolean THEN $5 ELSE description END,
-    thumbnail_url = CASE WHEN $6::boolean THEN $7 ELSE thumbnail_url END,
-    thumbnail_picture = CASE WHEN $6::boolean THEN NULL ELSE thumbnail_picture END,
-    collect_name = coalesce($8, collect_name),
-    require_verification = coalesce($9, require_verification),
-    active = coalesce($10, active),
-    button_text = CASE WHEN $11::boolean THEN $12 ELSE button_text END,
-    consent_text = CASE WHEN $13::boolean THEN $14 ELSE consent_text END,
-    privacy_url = CASE WHEN $15::boolean THEN $16 ELSE privacy_url END,
-    redirect_url = CASE WHEN $17::boolean THEN $18 ELSE redirect_url END,
-    language = CASE WHEN $19::boolean THEN $20 ELSE language END,
-    show_contents = coalesce($21, show_contents),
-    show_pages = coalesce($22, show_pages),
-    show_readers = coalesce($23, show_readers),
-    reading_notices = CASE WHEN $24::boolean THEN $25::text ELSE reading_notices END,
-    expires_at = CASE WHEN $26::boolean THEN $27::timestamptz ELSE expires_at END,
-    access_days = CASE WHEN $28::boolean THEN $29::integer ELSE access_days END,
-    allowed_origins = coalesce($30::text[], allowed_origins),
-    fields = coalesce($31::jsonb, fields),
+    name = CASE WHEN $2::boolean THEN $3 ELSE name END,
+    title = CASE WHEN $4::boolean THEN $5 ELSE title END,
+    headline_b = CASE WHEN $6::boolean THEN $7 ELSE headline_b END,
+    headlines_since = CASE WHEN $4::boolean AND title IS DISTINCT FROM $5
+        OR $6::boolean AND headline_b IS DISTINCT FROM $7 THEN clock_timestamp() ELSE headlines_since END,
+    description = CASE WHEN $8::boolean THEN $9 ELSE description END,
+    thumbnail_url = CASE WHEN $10::boolean THEN $11 ELSE thumbnail_url END,
+    thumbnail_picture = CASE WHEN $10::boolean THEN NULL ELSE thumbnail_picture END,
+    collect_name = coalesce($12, collect_name),
+    require_verification = coalesce($13, require_verification),
+    active = coalesce($14, active) AND NOT coalesce($15, false),
+    archived = coalesce($15, archived AND NOT coalesce($14, false)),
+    button_text = CASE WHEN $16::boolean THEN $17 ELSE button_text END,
+    consent_text = CASE WHEN $18::boolean THEN $19 ELSE consent_text END,
+    privacy_url = CASE WHEN $20::boolean THEN $21 ELSE privacy_url END,
+    redirect_url = CASE WHEN $22::boolean THEN $23 ELSE redirect_url END,
+    language = CASE WHEN $24::boolean THEN $25 ELSE language END,
+    show_contents = coalesce($26, show_contents),
+    show_pages = coalesce($27, show_pages),
+    show_readers = coalesce($28, show_readers),
+    reading_notices = CASE WHEN $29::boolean THEN $30::text ELSE reading_notices END,
+    expires_at = CASE WHEN $31::boolean THEN $32::timestamptz ELSE expires_at END,
+    access_days = CASE WHEN $33::boolean THEN $34::integer ELSE access_days END,
+    allowed_origins = coalesce($35::text[], allowed_origins),
+    fields = coalesce($36::jsonb, fields),
     revision = revision + 1, updated_at = clock_timestamp()
-WHERE id = $32 AND ($33::bigint[] IS NULL OR revision = ANY ($33::bigint[]))
-RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days, fields
+WHERE id = $37 AND ($38::bigint[] IS NULL OR revision = ANY ($38::bigint[]))
+RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days, fields, name, archived, headline_b, headlines_since
 `
 
 type UpdateLinkParams struct {
 	Slug                *string
+	SetName             bool
+	Name                *string
 	SetTitle            bool
 	Title               *string
+	SetHeadlineB        bool
+	HeadlineB           *string
 	SetDescription      bool
 	Description         *string
 	SetThumbnailURL     bool
@@ -371,6 +591,7 @@ type UpdateLinkParams struct {
 	CollectName         *bool
 	RequireVerification *bool
 	Active              *bool
+	Archived            *bool
 	SetButtonText       bool
 	ButtonText          *string
 	SetConsentText      bool
@@ -396,12 +617,17 @@ type UpdateLinkParams struct {
 	Revisions           []int64
 }
 
-// Changes what is given, if the link is at one of the revisions, or at any for null.
+// Changes what is given, if the link is at one of the revisions, or at any for null. An archived link is closed, and one that opens is not
+// archived.
 func (q *Queries) UpdateLink(ctx context.Context, arg UpdateLinkParams) (GenericLink, error) {
 	row := q.db.QueryRow(ctx, updateLink,
 		arg.Slug,
+		arg.SetName,
+		arg.Name,
 		arg.SetTitle,
 		arg.Title,
+		arg.SetHeadlineB,
+		arg.HeadlineB,
 		arg.SetDescription,
 		arg.Description,
 		arg.SetThumbnailURL,
@@ -409,6 +635,7 @@ func (q *Queries) UpdateLink(ctx context.Context, arg UpdateLinkParams) (Generic
 		arg.CollectName,
 		arg.RequireVerification,
 		arg.Active,
+		arg.Archived,
 		arg.SetButtonText,
 		arg.ButtonText,
 		arg.SetConsentText,
@@ -463,6 +690,10 @@ func (q *Queries) UpdateLink(ctx context.Context, arg UpdateLinkParams) (Generic
 		&i.ExpiresAt,
 		&i.AccessDays,
 		&i.Fields,
+		&i.Name,
+		&i.Archived,
+		&i.HeadlineB,
+		&i.HeadlinesSince,
 	)
 	return i, err
 }

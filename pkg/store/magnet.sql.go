@@ -306,19 +306,25 @@ func (q *Queries) LockMagnet(ctx context.Context, id uuid.UUID) (LeadMagnet, err
 }
 
 const setMagnetVersion = `-- name: SetMagnetVersion :exec
-UPDATE lead_magnets SET file_version = $1, author = coalesce(author, $2), revision = revision + 1, updated_at = clock_timestamp()
-WHERE id = $3
+UPDATE lead_magnets SET file_version = $1, title = coalesce($2, title), author = coalesce(author, $3), revision = revision + 1, updated_at = clock_timestamp()
+WHERE id = $4
 `
 
 type SetMagnetVersionParams struct {
 	FileVersion int32
+	Title       *string
 	Author      *string
 	ID          uuid.UUID
 }
 
-// Makes a version the current one. The author is set unless there is one.
+// Makes a version the current one. The author is set unless there is one, the title if it is given.
 func (q *Queries) SetMagnetVersion(ctx context.Context, arg SetMagnetVersionParams) error {
-	_, err := q.db.Exec(ctx, setMagnetVersion, arg.FileVersion, arg.Author, arg.ID)
+	_, err := q.db.Exec(ctx, setMagnetVersion,
+		arg.FileVersion,
+		arg.Title,
+		arg.Author,
+		arg.ID,
+	)
 	return err
 }
 

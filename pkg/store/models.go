@@ -135,6 +135,10 @@ type GenericLink struct {
 	ExpiresAt           *time.Time
 	AccessDays          *int32
 	Fields              []byte
+	Name                *string
+	Archived            bool
+	HeadlineB           *string
+	HeadlinesSince      *time.Time
 }
 
 type IPSalt struct {
@@ -243,6 +247,7 @@ type Submission struct {
 	PrivacyURL           *string
 	ConsentedAt          *time.Time
 	Answers              []byte
+	HeadlineB            *bool
 }
 
 type UtmTemplate struct {

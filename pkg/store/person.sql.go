@@ -199,7 +199,7 @@ func (q *Queries) SessionsOfPerson(ctx context.Context, accessLinkIds []uuid.UUI
 
 const submissionsOfPerson = `-- name: SubmissionsOfPerson :many
 
-SELECT id, account_id, generic_link_id, email, email_key, name, verified, submitted_at, verification_required, verified_at, utm, referrer, consent_text, privacy_url, consented_at, answers FROM submissions WHERE generic_link_id IN (SELECT id FROM generic_links) AND email_key IN ($1::text, normalize($1::text, NFD)) ORDER BY submitted_at, id
+SELECT id, account_id, generic_link_id, email, email_key, name, verified, submitted_at, verification_required, verified_at, utm, referrer, consent_text, privacy_url, consented_at, answers, headline_b FROM submissions WHERE generic_link_id IN (SELECT id FROM generic_links) AND email_key IN ($1::text, normalize($1::text, NFD)) ORDER BY submitted_at, id
 `
 
 // What is stored of one person in an account: of the rows with the address, and of those that belong to them.
@@ -229,6 +229,7 @@ func (q *Queries) SubmissionsOfPerson(ctx context.Context, emailKey string) ([]S
 			&i.PrivacyURL,
 			&i.ConsentedAt,
 			&i.Answers,
+			&i.HeadlineB,
 		); err != nil {
 			return nil, err
 		}

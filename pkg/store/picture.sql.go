@@ -242,7 +242,7 @@ func (q *Queries) PicturesOfMagnet(ctx context.Context, id uuid.UUID) ([]Picture
 const setLinkThumbnail = `-- name: SetLinkThumbnail :one
 UPDATE generic_links SET thumbnail_url = NULL, thumbnail_picture = $1,
     revision = revision + 1, updated_at = clock_timestamp()
-WHERE id = $2 RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days, fields
+WHERE id = $2 RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days, fields, name, archived, headline_b, headlines_since
 `
 
 type SetLinkThumbnailParams struct {
@@ -283,6 +283,10 @@ func (q *Queries) SetLinkThumbnail(ctx context.Context, arg SetLinkThumbnailPara
 		&i.ExpiresAt,
 		&i.AccessDays,
 		&i.Fields,
+		&i.Name,
+		&i.Archived,
+		&i.HeadlineB,
+		&i.HeadlinesSince,
 	)
 	return i, err
 }
@@ -300,4 +304,42 @@ type SetOutlineParams struct {
 func (q *Queries) SetOutline(ctx context.Context, arg SetOutlineParams) error {
 	_, err := q.db.Exec(ctx, setOutline, arg.LeadMagnetID, arg.Version, arg.Outline)
 	return err
+}
+
+const uploadedPictures = `-- name: UploadedPictures :many
+SELECT kind, content_type, width, height, bytes FROM pictures WHERE generic_link_id = $1::uuid
+`
+
+type UploadedPicturesRow struct {
+	Kind        string
+	ContentType string
+	Width       int32
+	Height      int32
+	Bytes       []byte
+}
+
+func (q *Queries) UploadedPictures(ctx context.Context, id uuid.UUID) ([]UploadedPicturesRow, error) {
+	rows, err := q.db.Query(ctx, uploadedPictures, id)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []UploadedPicturesRow
+	for rows.Next() {
+		var i UploadedPicturesRow
+		if err := rows.Scan(
+			&i.Kind,
+			&i.ContentType,
+			&i.Width,
+			&i.Height,
+			&i.Bytes,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

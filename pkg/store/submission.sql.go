@@ -81,7 +81,7 @@ func (q *Queries) DeleteSubmission(ctx context.Context, id uuid.UUID) (uuid.UUID
 }
 
 const listSubmissions = `-- name: ListSubmissions :many
-SELECT id, account_id, generic_link_id, email, email_key, name, verified, submitted_at, verification_required, verified_at, utm, referrer, consent_text, privacy_url, consented_at, answers FROM submissions
+SELECT id, account_id, generic_link_id, email, email_key, name, verified, submitted_at, verification_required, verified_at, utm, referrer, consent_text, privacy_url, consented_at, answers, headline_b FROM submissions
 WHERE generic_link_id = $1
     AND ($2::timestamptz IS NULL OR submitted_at > $2)
     AND ($3::timestamptz IS NULL OR submitted_at < $3)
@@ -142,6 +142,7 @@ func (q *Queries) ListSubmissions(ctx context.Context, arg ListSubmissionsParams
 			&i.PrivacyURL,
 			&i.ConsentedAt,
 			&i.Answers,
+			&i.HeadlineB,
 		); err != nil {
 			return nil, err
 		}
@@ -154,7 +155,7 @@ func (q *Queries) ListSubmissions(ctx context.Context, arg ListSubmissionsParams
 }
 
 const listSubmissionsOldest = `-- name: ListSubmissionsOldest :many
-SELECT id, account_id, generic_link_id, email, email_key, name, verified, submitted_at, verification_required, verified_at, utm, referrer, consent_text, privacy_url, consented_at, answers FROM submissions
+SELECT id, account_id, generic_link_id, email, email_key, name, verified, submitted_at, verification_required, verified_at, utm, referrer, consent_text, privacy_url, consented_at, answers, headline_b FROM submissions
 WHERE generic_link_id = $1
     AND ($2::timestamptz IS NULL OR submitted_at > $2)
     AND ($3::timestamptz IS NULL OR submitted_at < $3)
@@ -216,6 +217,7 @@ func (q *Queries) ListSubmissionsOldest(ctx context.Context, arg ListSubmissions
 			&i.PrivacyURL,
 			&i.ConsentedAt,
 			&i.Answers,
+			&i.HeadlineB,
 		); err != nil {
 			return nil, err
 		}

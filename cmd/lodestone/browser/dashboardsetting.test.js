@@ -60,6 +60,7 @@ for (const [device, o] of every ? looks : [['desktop', {}]]) {
     for (const summary of await v.page.locator('main summary.link').all()) await summary.click();
     await look('link-forms');
     await look('link-campaigns', `/dashboard/links/${link.id}/campaigns?utm_source=newsletter&utm_campaign=spring`);
+    await look('link-edit', `/dashboard/links/${link.id}/edit`);
     await look('link-site', `/dashboard/links/${link.id}/site`);
     for (const section of ['', '/notices', '/alerts', '/people', '/keys', '/webhooks', `/webhooks/${hook.id}`, '/sessions', '/audit', '/usage']) {
       await look(`settings${section.replace(hook.id, 'one').replaceAll('/', '-')}`, `/dashboard/settings${section}`);
@@ -96,13 +97,13 @@ longTest('links: an owner makes one by keyboard, copies its address, and changes
   const address = await v.page.evaluate(() => navigator.clipboard.readText());
   assert.match(address, /\/l\/by-keyboard/);
   assert.equal((await fetch(address)).status, 200);
-  await v.page.getByText('Edit page and form').click();
+  await v.page.getByRole('link', { name: 'Edit', exact: true }).click();
   await v.page.getByLabel('Headline').fill('Changed');
   await v.page.getByRole('button', { name: 'Save' }).click();
   await v.page.getByText('Saved.').waitFor();
   assert.match(await (await fetch(address)).text(), /Changed/);
   await eventually(() => v.page.locator('.code img').evaluate((img) => img.complete && img.naturalWidth > 0), 'the picture of the QR code');
-  await v.page.getByText('Edit page and form').click();
+  await v.page.getByRole('link', { name: 'Edit', exact: true }).click();
   await v.page.getByLabel('URL of the landing page').fill('No slug');
   await v.page.getByRole('button', { name: 'Save' }).click();
   await v.page.locator('.wrong').first().waitFor();

@@ -81,7 +81,7 @@ test('hostile text: every field, on every screen, page and mail', async (t) => {
   const magnet = await own('POST', '/api/v1/lead-magnets', { ...plants('create-lead-magnet', ...all), end_url: `https://example.com/?${plant('end_url')}` });
   const file = pdf({ pages: 3, title: `"'><img src=x onerror=ran()>`, outline: ['One', 'Two'].map((n) => plant(`chapter ${n}`)), text: () => 'Hostile', link: `javascript:ran()` });
   await own('PUT', `/api/v1/lead-magnets/${magnet.id}/file?${new URLSearchParams({ file_name: `${plant('name of a file')}.pdf` })}`, file);
-  const texts = ['title', 'description', 'button_text', 'consent_text'];
+  const texts = ['name', 'title', 'headline_b', 'description', 'button_text', 'consent_text'];
   const link = await own('POST', '/api/v1/generic-links', {
     ...plants('create-generic-link', ...texts), lead_magnet_id: magnet.id, collect_name: true, require_verification: true, show_contents: true, privacy_url: `https://example.com/?${plant('privacy_url')}`,
     allowed_origins: ['https://www.example.com'],
@@ -177,7 +177,7 @@ test('hostile text: every field, on every screen, page and mail', async (t) => {
     }
   }
   t.diagnostic(`${screens} screens: ${queue.map((p) => p.replace(/[0-9a-f-]{36}/g, 'ID')).join(' ')}`);
-  for (const screen of ['magnets/ID', 'magnets/ID/edit', 'magnets/ID/shares', 'links/ID', 'links/ID/campaigns', 'links/ID/site', 'readers', 'readers/ID', 'live', 'new', 'links/new', 'settings/audit', 'settings/webhooks/ID']) {
+  for (const screen of ['magnets/ID', 'magnets/ID/edit', 'magnets/ID/shares', 'links/ID', 'links/ID/edit', 'links/ID/campaigns', 'links/ID/site', 'readers', 'readers/ID', 'live', 'new', 'links/new', 'settings/audit', 'settings/webhooks/ID']) {
     assert.ok([...visits.keys(), 'x'].some((k) => k.startsWith(`/dashboard/${screen}?`)) || queue.includes(`/dashboard/${screen}`), `${screen} was not visited`);
   }
   await v.page.goto(`${site}/dashboard/readers`);

@@ -42,7 +42,7 @@ test('publish: from `up` to the first reader, without a terminal', async (t) => 
   await seen(owner, 'chosen');
   await page.getByRole('button', { name: 'Publish' }).click();
   const landing = await page.locator('[role=status] a.address').innerText();
-  assert.match(landing, /\/l\/worth-reading/);
+  assert.match(landing, /\/l\/worth-the-email/);
   note('publish-page-is-public_ms', started + passed());
   await seen(owner, 'published', { full: true });
 

@@ -45,17 +45,24 @@ func (v *Visit) pass(path string, query url.Values, keep string) error {
 	return nil
 }
 
-// Preview leads to a preview of the link that a path of the API names. Nothing is counted there.
-func (v *Visit) Preview(path string) error {
+// PreviewURL returns the address of a preview of the link that a path of the API names. Nothing is
+// counted there.
+func (v *Visit) PreviewURL(path string) (string, error) {
 	type address struct {
 		URL string `json:"url"`
 	}
 	made, err := Send[address](v, http.MethodPost, path+"/preview", nil, nil)
+	return made.URL, err
+}
+
+// Preview leads to a preview of the link that a path of the API names.
+func (v *Visit) Preview(path string) error {
+	address, err := v.PreviewURL(path)
 	if err != nil {
 		return err
 	}
 	v.W.Header().Set("Cache-Control", "no-store")
-	http.Redirect(v.W, v.R, made.URL, http.StatusSeeOther)
+	http.Redirect(v.W, v.R, address, http.StatusSeeOther)
 	return nil
 }
 

@@ -150,6 +150,7 @@ type Screen struct {
 	Bots     int64
 	Periods  bool // the screen depends on the period: it has the picker
 	Compares bool // and compares it with the time before
+	Frames   bool // the screen shows a page of the site within it
 	Data     any
 }
 
@@ -177,7 +178,7 @@ func (v *Visit) Show(t *Template, s Screen) error { return v.ShowStatus(t, http.
 func (v *Visit) ShowStatus(t *Template, status int, s Screen) error {
 	p := web.Page{
 		Title: cmp.Or(s.Title, v.Say("frame.title")) + " – " + v.Session.Account, Class: "dash", Font: true, Texts: v.texts,
-		Policy: web.Policy{Scripts: true}, Data: screenView{v, s, places},
+		Policy: web.Policy{Scripts: true, Frames: s.Frames}, Data: screenView{v, s, places},
 	}
 	if err := t.pages[v.texts.Language].Write(v.W, v.R, status, p); err != nil {
 		return fmt.Errorf("draw screen: %w", err)

@@ -17,6 +17,32 @@ func (s *Screens) activate(v *frame.Visit) error {
 	return v.Redirect(self(v))
 }
 
+// archive takes a link out of the lists and closes its page, or brings it back.
+func (s *Screens) archive(v *frame.Visit) error {
+	archived := v.R.PostFormValue("archived") == "true"
+	if _, err := frame.Send[genericLink](v, http.MethodPatch, path(v),
+		map[string]any{"archived": archived}, nil); err != nil {
+		return err
+	}
+	note := "back"
+	if archived {
+		note = "archived"
+	}
+	return v.Redirect(self(v) + "?" + note + "=1")
+}
+
+// duplicate makes a link with the same settings, and leads to the form that changes them.
+func (s *Screens) duplicate(v *frame.Visit) error {
+	made, err := frame.Send[genericLink](v, http.MethodPost, path(v)+"/duplicate", nil, nil)
+	if f, ok := frame.Rejected(nil, err); ok {
+		return s.draw(v, http.StatusConflict, forms{refused: f.Any()})
+	}
+	if err != nil {
+		return err
+	}
+	return v.Redirect(screenPath + "/" + made.ID + "/edit?copied=1")
+}
+
 // preview leads to the page of a link, where nothing is counted.
 func (s *Screens) preview(v *frame.Visit) error {
 	return v.Preview(path(v))
@@ -29,8 +55,8 @@ func (s *Screens) remove(v *frame.Visit) error {
 		return err
 	}
 	if v.R.PostFormValue("confirm") != l.Slug {
-		return s.draw(v, http.StatusUnprocessableEntity,
-			forms{remove: frame.Form{Values: v.R.PostForm,
+		return s.drawEdit(v, http.StatusUnprocessableEntity,
+			editForms{remove: frame.Form{Values: v.R.PostForm,
 				Wrong: map[string]string{"confirm": v.Say("link.delete.wrong", "slug", l.Slug)}}})
 	}
 	if _, err := frame.Send[frame.Nothing](v, http.MethodDelete, path(v), nil, nil); err != nil {
@@ -58,9 +84,9 @@ func (s *Screens) uploadPicture(v *frame.Visit) error {
 	case err != nil:
 		return err
 	default:
-		return v.Redirect(self(v) + "?saved=1")
+		return v.Redirect(self(v) + "/edit?saved=1")
 	}
-	return s.draw(v, http.StatusUnprocessableEntity, forms{picture: f})
+	return s.drawEdit(v, http.StatusUnprocessableEntity, editForms{picture: f})
 }
 
 // removePicture shows the document's first page again.
@@ -68,7 +94,7 @@ func (s *Screens) removePicture(v *frame.Visit) error {
 	if _, err := frame.Send[frame.Nothing](v, http.MethodDelete, path(v)+"/thumbnail", nil, nil); err != nil {
 		return err
 	}
-	return v.Redirect(self(v) + "?saved=1")
+	return v.Redirect(self(v) + "/edit?saved=1")
 }
 
 // qr passes the QR code of the link's address on: a picture, or a file to keep.

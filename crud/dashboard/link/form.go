@@ -17,15 +17,16 @@ import (
 
 // texts are the fields that null clears, and switches those that are true or false.
 var (
-	texts = []string{"title", "description", "thumbnail_url", "button_text", "consent_text", "privacy_url",
-		"redirect_url", "language", "reading_notices"}
+	texts = []string{"name", "title", "headline_b", "description", "thumbnail_url", "button_text", "consent_text",
+		"privacy_url", "redirect_url", "language", "reading_notices"}
 	switches = []string{"collect_name", "require_verification", "show_contents", "show_pages", "show_readers"}
 )
 
 // fields are the values of a link by the names of the API.
 func (l *genericLink) fields() (text map[string]*string, flag map[string]bool) {
 	return map[string]*string{
-			"title": l.Title, "description": l.Description, "thumbnail_url": l.ThumbnailURL, "button_text": l.ButtonText,
+			"name": l.GenericLink.Name, "title": l.Title, "headline_b": l.HeadlineB, "description": l.Description,
+			"thumbnail_url": l.ThumbnailURL, "button_text": l.ButtonText,
 			"consent_text": l.ConsentText,
 			"privacy_url":  l.PrivacyURL, "redirect_url": l.RedirectURL, "language": l.Language,
 			"reading_notices": l.ReadingNotices,
@@ -102,6 +103,7 @@ type formData struct {
 	Save     string         // address that takes the form
 	Cancel   string
 	CanNot   string // why no link can be made
+	All      bool   // the fields that few need are shown
 	Language []frame.Option
 	Notices  []frame.Option
 	say      func(key string, args ...any) string
@@ -198,7 +200,7 @@ func (s *Screens) edit(v *frame.Visit) error {
 		return err
 	}
 	if movedFields(typed) {
-		return s.draw(v, http.StatusOK, forms{edit: &frame.Form{Values: typed}})
+		return s.drawEdit(v, http.StatusOK, editForms{edit: &frame.Form{Values: typed}})
 	}
 	now, err := frame.Get[genericLink](v, path(v), nil)
 	if err != nil {
@@ -211,12 +213,10 @@ func (s *Screens) edit(v *frame.Visit) error {
 	_, err = frame.Send[genericLink](v, http.MethodPatch, path(v), now.changes(v, typed), header)
 	if p, ok := errors.AsType[*problem.Problem](err); ok && p.Status == http.StatusPreconditionFailed {
 		typed.Del("etag") // whoever sends it again has seen this
-		return s.draw(v, http.StatusConflict, forms{edit: &frame.Form{
-			Values: typed, Detail: v.Say("link.stale"),
-		}})
+		return s.drawEdit(v, http.StatusConflict, editForms{edit: &frame.Form{Values: typed, Detail: v.Say("link.stale")}})
 	}
 	if f, ok := rejected(typed, err); ok {
-		return s.draw(v, http.StatusUnprocessableEntity, forms{edit: &f})
+		return s.drawEdit(v, http.StatusUnprocessableEntity, editForms{edit: &f})
 	}
 	if err != nil {
 		return err
@@ -257,10 +257,9 @@ func (d formData) wrongIn(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return d.Message(name) != "" })
 }
 
-// MoreOpen reports whether the fields that few need are shown: one of them has a value, or a
-// message.
+// MoreOpen reports whether the fields that few need are shown, since one of them has a message.
 func (d formData) MoreOpen() bool {
-	rare := []string{"button_text", "consent_text", "privacy_url", "redirect_url", "thumbnail_url", "language",
+	rare := []string{"name", "button_text", "consent_text", "privacy_url", "redirect_url", "thumbnail_url", "language",
 		"reading_notices", "expires_at", accessDays}
-	return d.wrongIn(rare...)
+	return d.All || d.wrongIn(rare...)
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
+	"time"
 
 	"lodestone/crud/dashboard/frame"
 	"lodestone/crud/field"
@@ -21,8 +22,8 @@ var webFiles embed.FS
 
 // Screens are the screens about generic links. They are safe for concurrent use.
 type Screens struct {
-	frame                             *frame.Frame
-	list, form, show, campaign, embed *frame.Template
+	frame                                     *frame.Frame
+	list, form, show, change, campaign, embed *frame.Template
 }
 
 // New returns the screens in a frame.
@@ -39,8 +40,11 @@ func New(f *frame.Frame) (*Screens, error) {
 		[]string{"link.css"}); err != nil {
 		return nil, err
 	}
-	if s.show, err = f.ParseForms(files, []string{"link.html", "fields.html", "asked.html"},
-		[]string{frame.Cards, "link.css"}); err != nil {
+	if s.show, err = f.ParseForms(files, []string{"link.html"}, []string{frame.Cards, "link.css"}); err != nil {
+		return nil, err
+	}
+	if s.change, err = f.ParseForms(files, []string{"edit.html", "fields.html", "asked.html"},
+		[]string{"link.css"}); err != nil {
 		return nil, err
 	}
 	if s.campaign, err = f.ParseForms(files, []string{"campaigns.html"}, []string{"link.css"}); err != nil {
@@ -64,6 +68,9 @@ func (s *Screens) Register(a *api.API) {
 	s.frame.Mount(a, "POST "+screenPath+"/new", s.create)
 	s.frame.Mount(a, "GET "+one, s.open)
 	s.frame.Mount(a, "POST "+one, s.edit)
+	s.frame.Mount(a, "GET "+one+"/edit", s.showEdit)
+	s.frame.Mount(a, "POST "+one+"/archive", s.archive)
+	s.frame.Mount(a, "POST "+one+"/duplicate", s.duplicate)
 	s.frame.Mount(a, "POST "+one+"/active", s.activate)
 	s.frame.Mount(a, "POST "+one+"/preview", s.preview)
 	s.frame.Mount(a, "POST "+one+"/delete", s.remove)
@@ -87,15 +94,37 @@ type genericLink struct {
 	Fields field.List `json:"fields"`
 }
 
-// Name is the link's title, or that of its lead magnet, or its slug.
+// label is what the account calls the link, or the headline of its page; nil: it has neither.
+func (l *genericLink) label() *string {
+	if l.GenericLink.Name != nil {
+		return l.GenericLink.Name
+	}
+	return l.Title
+}
+
+// Name is what the account calls the link, or its title, or that of its lead magnet, or its slug.
 func (l *genericLink) Name() string {
-	switch {
-	case l.Title != nil:
-		return *l.Title
+	switch label := l.label(); {
+	case label != nil:
+		return *label
 	case l.LeadMagnet != nil:
 		return l.LeadMagnet.Title
 	default:
 		return l.Slug
+	}
+}
+
+// tag says in a word why visitors cannot use the page; "" if they can.
+func (l *genericLink) tag(v *frame.Visit) string {
+	switch {
+	case l.Archived:
+		return v.Say("link.tag.archived")
+	case !l.Active:
+		return v.Say("link.tag.closed")
+	case l.ExpiresAt != nil && l.ExpiresAt.Before(time.Now()):
+		return v.Say("link.tag.expired")
+	default:
+		return ""
 	}
 }
 

@@ -1,8 +1,11 @@
 package link
 
 import (
+	"cmp"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -14,53 +17,88 @@ import (
 // perPage is how many links a page of the list has.
 const perPage = 50
 
+// maxRanked is how many links are compared by a number of the period: as many as a question takes.
+const maxRanked = 1000
+
 // columns are the numbers of each link in the list.
-var columns = []string{"visitors", "submissions", "submission_rate", "people", "people_finish_rate"}
+var columns = []string{"visitors", "submissions", "submission_rate", "people", "people_finished", "people_finish_rate"}
+
+// sorts and pageStates are the orders of the list and the filters by what visitors see, by their
+// names in its address. An order that is a metric compares the numbers of the period.
+var (
+	sorts = []frame.Option{{Value: "", Words: "link.sort.newest"}, {Value: "created_at", Words: "link.sort.oldest"},
+		{Value: "visitors", Words: "link.sort.visitors"}, {Value: "submissions", Words: "link.sort.submissions"},
+		{Value: "people_finished", Words: "link.sort.finished"}}
+	pageStates = []frame.Option{{Value: "", Words: "link.list.current"}, {Value: "open", Words: "link.list.open"},
+		{Value: "closed", Words: "link.list.closed"}, {Value: "archived", Words: "link.list.archived"}}
+)
 
 type listData struct {
-	Links     []listRow
-	Magnet    string // title of the one that the list is of
-	New       string
-	Everyone  string // address of the list of all links
-	Total     int64
-	Previous  string
-	Next      string
-	Oldest    bool   // they are listed first
-	Turned    string // address of the list in the other order
-	NoMagnets bool
-	Away      bool // there are no numbers for now
+	Links         []listRow
+	Q             string
+	Keep          url.Values // of the address, what the form does not have
+	Magnets       []frame.Option
+	States, Sorts []frame.Option
+	Narrowed      bool
+	New           string
+	Everyone      string // address of the list of all links
+	Archived      string
+	Total         int64
+	Previous      string
+	Next          string
+	NoMagnets     bool
+	Away          bool // there are no numbers for now
 }
 
 type listRow struct {
-	Name, Slug, URL, Screen, Magnet string
-	Active                          bool
-	Numbers                         []frame.Figure
+	Name, Slug, Screen, Magnet, Tag, Day string
+	Numbers                              []frame.Figure
 }
 
-// showList lists the generic links, of one lead magnet or of all.
+// listed are the links of a page, with their numbers.
+type listed struct {
+	links   []genericLink
+	total   int64
+	answers frame.Batch
+	away    bool
+}
+
+// showList lists the generic links that match, with their numbers.
 func (s *Screens) showList(v *frame.Visit) error {
 	asked := v.R.URL.Query()
-	query := url.Values{"per_page": {strconv.Itoa(perPage)}}
-	if id := asked.Get("magnet"); id != "" {
-		query.Set("lead_magnet_id", id)
+	query := url.Values{}
+	for name, value := range map[string]string{"lead_magnet_id": asked.Get("magnet"), "status": asked.Get("status"),
+		"q": strings.TrimSpace(asked.Get("q"))} {
+		if value != "" {
+			query.Set(name, value)
+		}
 	}
-	oldest := asked.Get("sort") == "created_at"
-	if oldest {
-		query.Set("sort", "created_at")
-	}
+	narrowed := len(query) > 0
 	page := 1
 	if n, err := strconv.Atoi(asked.Get("page")); err == nil && n > 1 {
 		page = n
-		query.Set("page", strconv.Itoa(n))
 	}
 	var (
 		group   errgroup.Group
-		links   client.Page[genericLink]
+		found   listed
 		magnets []client.LeadMagnet
 	)
 	group.Go(func() (err error) {
-		links, err = frame.Get[client.Page[genericLink]](v, linksPath, query)
-		return err
+		if metric := asked.Get("sort"); slices.Contains(columns, metric) {
+			found, err = rank(v, query, metric, page)
+			return err
+		}
+		if asked.Get("sort") == "created_at" {
+			query.Set("sort", "created_at")
+		}
+		query.Set("page", strconv.Itoa(page))
+		query.Set("per_page", strconv.Itoa(perPage))
+		links, err := frame.Get[client.Page[genericLink]](v, linksPath, query)
+		if err != nil {
+			return err
+		}
+		found = listed{links: links.Data, total: links.Pagination.Total}
+		return found.ask(v)
 	})
 	group.Go(func() (err error) {
 		magnets, err = listMagnets(v)
@@ -69,14 +107,67 @@ func (s *Screens) showList(v *frame.Visit) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
+	data := newList(v, &found, magnets, page)
+	data.Narrowed = narrowed
+	return v.Show(s.list, frame.Screen{Title: v.Say("frame.nav.links"), Nav: frame.Links, Periods: len(found.links) > 0,
+		AsOf: found.answers.AsOf, Bots: found.answers.Bots, Data: data})
+}
+
+// ask adds the numbers of the links.
+func (l *listed) ask(v *frame.Visit) error {
+	if len(l.links) == 0 {
+		return nil
+	}
+	var err error
+	l.answers, err = v.Ask(frame.Query{ID: "links", Metrics: columns, Dimensions: []string{"generic_link_id"},
+		Filters: map[string][]any{"generic_link_id": ids(l.links)}, Limit: maxRanked})
+	if l.away = frame.IsAway(err); l.away { // the links themselves are in another store
+		return nil
+	}
+	return err
+}
+
+// rank returns a page of the links that match in the order of a number of the period, the highest
+// first. Of more than maxRanked links, it compares the newest.
+func rank(v *frame.Visit, query url.Values, metric string, page int) (l listed, err error) {
+	query.Set("per_page", "100")
+	for n, more := 1, true; more && len(l.links) < maxRanked; n++ {
+		query.Set("page", strconv.Itoa(n))
+		found, err := frame.Get[client.Page[genericLink]](v, linksPath, query)
+		if err != nil {
+			return l, err
+		}
+		l.links, l.total = append(l.links, found.Data...), found.Pagination.Total
+		more = int64(n) < found.Pagination.TotalPages
+	}
+	l.total = min(l.total, maxRanked)
+	if err := l.ask(v); err != nil {
+		return l, err
+	}
+	numbers := map[string]float64{}
+	for _, r := range l.answers.Of("links").Rows {
+		numbers[r.Text("generic_link_id")] = r.Number(metric)
+	}
+	slices.SortStableFunc(l.links, func(a, b genericLink) int { return cmp.Compare(numbers[b.ID], numbers[a.ID]) })
+	first := min((page-1)*perPage, len(l.links))
+	l.links = l.links[first:min(first+perPage, len(l.links))]
+	return l, nil
+}
+
+func newList(v *frame.Visit, found *listed, magnets []client.LeadMagnet, page int) listData {
+	asked := v.R.URL.Query()
 	titles := map[string]string{}
+	documents := []frame.Option{{Words: v.Say("link.list.any")}}
 	for _, m := range magnets {
 		titles[m.ID] = m.Title
+		documents = append(documents, frame.Option{Value: m.ID, Words: m.Title})
 	}
 	data := listData{
-		Magnet: titles[asked.Get("magnet")], New: v.Path(screenPath + "/new"), Everyone: v.Link(screenPath),
-		Total: links.Pagination.Total, NoMagnets: len(magnets) == 0,
-		Oldest: oldest, Turned: turned(v, screenPath, oldest, "created_at"),
+		Q: asked.Get("q"), Keep: v.Period.Query(), Magnets: chosen(documents, asked.Get("magnet")),
+		States: chosen(worded(v, pageStates), asked.Get("status")), Sorts: chosen(worded(v, sorts), asked.Get("sort")),
+		New: v.Path(screenPath + "/new"), Everyone: v.Link(screenPath), Total: found.total, NoMagnets: len(magnets) == 0,
+		Archived: v.Path(screenPath) + "?status=archived", Away: found.away,
+		Links: listRows(v, found.links, titles, found.answers.Of("links"), found.away),
 	}
 	if id := asked.Get("magnet"); id != "" {
 		data.New += "?" + url.Values{"magnet": {id}}.Encode()
@@ -84,22 +175,26 @@ func (s *Screens) showList(v *frame.Visit) error {
 	if page > 1 {
 		data.Previous = pageOf(v, page-1)
 	}
-	if int64(page) < links.Pagination.TotalPages {
+	if int64(page*perPage) < found.total {
 		data.Next = pageOf(v, page+1)
 	}
-	screen := frame.Screen{Title: v.Say("frame.nav.links"), Nav: frame.Links, Periods: len(links.Data) > 0}
-	if len(links.Data) > 0 {
-		answers, err := v.Ask(frame.Query{ID: "links", Metrics: columns, Dimensions: []string{"generic_link_id"},
-			Filters: map[string][]any{"generic_link_id": ids(links.Data)}})
-		data.Away = frame.IsAway(err) // the links themselves are in another store
-		if err != nil && !data.Away {
-			return err
-		}
-		data.Links = listRows(v, links.Data, titles, answers.Of("links"), data.Away)
-		screen.AsOf, screen.Bots = answers.AsOf, answers.Bots
+	return data
+}
+
+// worded returns options whose words are keys of texts, with the texts.
+func worded(v *frame.Visit, options []frame.Option) (list []frame.Option) {
+	for _, o := range options {
+		list = append(list, frame.Option{Value: o.Value, Words: v.Say(o.Words)})
 	}
-	screen.Data = data
-	return v.Show(s.list, screen)
+	return list
+}
+
+// chosen marks the option that has a value.
+func chosen(options []frame.Option, value string) []frame.Option {
+	for i := range options {
+		options[i].Chosen = options[i].Value == value
+	}
+	return options
 }
 
 // listMagnets returns the newest lead magnets.
@@ -129,18 +224,16 @@ func listRows(v *frame.Visit, links []genericLink, titles map[string]string, a f
 	}
 	for i := range links {
 		l := &links[i]
-		row := listRow{Slug: l.Slug, URL: l.URL, Screen: v.Link(screenPath + "/" + l.ID),
-			Magnet: titles[l.LeadMagnetID], Active: l.Active}
-		row.Name = row.Magnet
-		if l.Title != nil {
-			row.Name = *l.Title
-		}
-		if row.Name == "" {
-			row.Name = l.Slug
+		row := listRow{Slug: l.Slug, Screen: v.Link(screenPath + "/" + l.ID), Tag: l.tag(v),
+			Day: v.Date(l.CreatedAt.In(v.Period.Zone))}
+		if row.Name = l.Name(); l.label() == nil && titles[l.LeadMagnetID] != "" {
+			row.Name = titles[l.LeadMagnetID]
+		} else {
+			row.Magnet = titles[l.LeadMagnetID]
 		}
 		numbers, found := byID[l.ID]
 		if !found && !away {
-			numbers = frame.Row{"visitors": 0.0, "submissions": 0.0, "people": 0.0}
+			numbers = frame.Row{"visitors": 0.0, "submissions": 0.0, "people": 0.0, "people_finished": 0.0}
 		}
 		for _, metric := range columns {
 			f := v.Figure(numbers, metric)

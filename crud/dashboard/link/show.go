@@ -36,9 +36,7 @@ var sourceMetrics = []string{"visitors", "submissions", "submission_rate", "peop
 
 // forms are those of the screen that were sent and refused.
 type forms struct {
-	edit       *frame.Form
-	remove     frame.Form
-	picture    frame.Form
+	refused    string // why an action without fields was refused
 	recipients frame.Form
 	added      []recipient
 }
@@ -47,17 +45,14 @@ type showData struct {
 	Link       *genericLink
 	Self       string
 	Note       string // what was just done
+	Refused    string // why something was not done
+	Tag        string
+	Headlines  *headlines // nil: the page has one
 	Headline   frame.Sentence
 	Light      light
 	Figures    []frame.Figure
 	Chart      template.HTML
 	Sources    []sourceTable
-	Edit       formData
-	EditOpen   bool
-	Remove     frame.Form
-	Picture    frame.Form
-	OwnPicture bool
-	Upload     string
 	Recipients frame.Form
 	Once       string // key by which the API knows the form of recipients again
 	Added      []recipient
@@ -87,7 +82,12 @@ func (s *Screens) draw(v *frame.Visit, status int, sent forms) error {
 		answers frame.Batch
 		list    *submissionList
 		e       embed.State
+		h       *headlines
 	)
+	group.Go(func() (err error) {
+		h, err = compareHeadlines(v)
+		return err
+	})
 	group.Go(func() (err error) {
 		e, err = readEmbed(v)
 		return err
@@ -112,20 +112,19 @@ func (s *Screens) draw(v *frame.Visit, status int, sent forms) error {
 	}
 	return v.ShowStatus(s.show, status, frame.Screen{
 		Title: l.Name(), Nav: frame.Links, AsOf: answers.AsOf, Bots: answers.Bots, Periods: true,
-		Data: newShown(v, &l, answers, list, lightOf(v, &e), sent),
+		Data: newShown(v, &l, answers, list, lightOf(v, &e), h, sent),
 	})
 }
 
 func newShown(v *frame.Visit, l *genericLink, answers frame.Batch, list *submissionList,
-	works light, sent forms) showData {
+	works light, split *headlines, sent forms) showData {
 	all := answers.Of(byTime)
 	d := showData{
-		Link: l, Self: self(v), Headline: headline(v, all.Totals), Light: works, List: list, Remove: sent.remove,
-		Picture: sent.picture, Recipients: sent.recipients, Added: sent.added,
-		Upload: v.UploadTo(self(v) + "/picture"), OwnPicture: l.ThumbnailURL != nil,
+		Link: l, Self: self(v), Headline: headline(v, all.Totals), Light: works, List: list, Tag: l.tag(v), Headlines: split,
+		Refused: sent.refused, Recipients: sent.recipients, Added: sent.added,
 		Magnet: v.Link("/dashboard/magnets/" + l.LeadMagnetID), Once: newKey(),
 	}
-	d.Remove.ID, d.Recipients.ID, d.Picture.ID = "delete", "recipients", "picture"
+	d.Recipients.ID = "recipients"
 	for _, metric := range figuresOf(all.Totals) {
 		f := v.Figure(all.Totals, metric)
 		f.URL = behind(v, l.ID, metric)
@@ -139,19 +138,12 @@ func newShown(v *frame.Visit, l *genericLink, answers frame.Batch, list *submiss
 			d.Sources = append(d.Sources, t)
 		}
 	}
-	f := frame.Form{Values: l.values(v)}
-	if sent.edit != nil {
-		f, d.EditOpen = *sent.edit, true
-	}
-	f.ID = "edit"
-	d.Edit = newForm(v, f)
-	d.Edit.Save = v.Path(d.Self)
 	q := v.R.URL.Query()
-	switch {
-	case q.Get("created") != "":
-		d.Note = v.Say("link.created")
-	case q.Get("saved") != "":
-		d.Note = v.Say("link.saved")
+	for done, key := range map[string]string{"created": "link.created", "saved": "link.saved",
+		"archived": "link.archived", "back": "link.back"} {
+		if q.Has(done) {
+			d.Note = v.Say(key)
+		}
 	}
 	return d
 }

@@ -55,8 +55,8 @@ WHERE v.link_hash = $1;
 -- Adds nothing if the address has submitted to the link before. A submission of the same address that
 -- is being added by another transaction is waited for.
 INSERT INTO submissions (id, account_id, generic_link_id, email, email_key, name, verification_required, utm, referrer,
-    consent_text, privacy_url, consented_at, submitted_at, answers)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+    consent_text, privacy_url, consented_at, submitted_at, answers, headline_b)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
 ON CONFLICT ON CONSTRAINT submissions_email DO NOTHING;
 
 -- name: TakeSubmission :one

@@ -3,9 +3,9 @@ SELECT count(*) FROM generic_links;
 
 -- name: InsertLink :one
 -- Adds nothing if the slug is taken, by whatever account, or was once another account's.
-INSERT INTO generic_links (id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification,
+INSERT INTO generic_links (id, account_id, lead_magnet_id, slug, name, title, headline_b, description, thumbnail_url, collect_name, require_verification,
     button_text, consent_text, privacy_url, redirect_url, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days, fields)
-SELECT sqlc.arg(id), sqlc.arg(account_id), sqlc.arg(lead_magnet_id), sqlc.arg(slug), sqlc.narg(title), sqlc.narg(description),
+SELECT sqlc.arg(id), sqlc.arg(account_id), sqlc.arg(lead_magnet_id), sqlc.arg(slug), sqlc.narg(name), sqlc.narg(title), sqlc.narg(headline_b), sqlc.narg(description),
     sqlc.narg(thumbnail_url), sqlc.arg(collect_name), sqlc.arg(require_verification),
     sqlc.narg(button_text), sqlc.narg(consent_text), sqlc.narg(privacy_url), sqlc.narg(redirect_url),
     sqlc.narg(language), sqlc.arg(show_contents), sqlc.arg(show_pages), sqlc.arg(show_readers),
@@ -19,33 +19,97 @@ RETURNING *;
 SELECT * FROM generic_links WHERE id = $1;
 
 -- name: ListLinks :many
-SELECT * FROM generic_links
-WHERE sqlc.narg(lead_magnet_id)::uuid IS NULL OR lead_magnet_id = sqlc.narg(lead_magnet_id)
-ORDER BY created_at DESC, id DESC
+-- Without a status those that are not archived.
+SELECT l.* FROM generic_links l
+WHERE (sqlc.narg(lead_magnet_id)::uuid IS NULL OR l.lead_magnet_id = sqlc.narg(lead_magnet_id))
+    AND CASE sqlc.arg(status)::text WHEN 'all' THEN true WHEN 'archived' THEN l.archived
+        WHEN 'open' THEN l.active AND coalesce(l.expires_at > now(), true)
+        WHEN 'closed' THEN NOT l.archived AND NOT (l.active AND coalesce(l.expires_at > now(), true))
+        ELSE NOT l.archived END
+    AND (sqlc.narg(containing)::text IS NULL
+        OR strpos(lower(concat_ws(chr(10), l.slug, l.name, l.title)), lower(sqlc.narg(containing))) > 0
+        OR l.lead_magnet_id IN (SELECT m.id FROM lead_magnets m WHERE strpos(lower(m.title), lower(sqlc.narg(containing))) > 0))
+ORDER BY l.created_at DESC, l.id DESC
 LIMIT sqlc.arg(row_limit)::bigint OFFSET sqlc.arg(row_offset)::bigint;
 
 -- name: ListLinksOldest :many
 -- Lists as ListLinks does, in the other direction of the same index.
-SELECT * FROM generic_links
-WHERE sqlc.narg(lead_magnet_id)::uuid IS NULL OR lead_magnet_id = sqlc.narg(lead_magnet_id)
-ORDER BY created_at, id
+SELECT l.* FROM generic_links l
+WHERE (sqlc.narg(lead_magnet_id)::uuid IS NULL OR l.lead_magnet_id = sqlc.narg(lead_magnet_id))
+    AND CASE sqlc.arg(status)::text WHEN 'all' THEN true WHEN 'archived' THEN l.archived
+        WHEN 'open' THEN l.active AND coalesce(l.expires_at > now(), true)
+        WHEN 'closed' THEN NOT l.archived AND NOT (l.active AND coalesce(l.expires_at > now(), true))
+        ELSE NOT l.archived END
+    AND (sqlc.narg(containing)::text IS NULL
+        OR strpos(lower(concat_ws(chr(10), l.slug, l.name, l.title)), lower(sqlc.narg(containing))) > 0
+        OR l.lead_magnet_id IN (SELECT m.id FROM lead_magnets m WHERE strpos(lower(m.title), lower(sqlc.narg(containing))) > 0))
+ORDER BY l.created_at, l.id
+LIMIT sqlc.arg(row_limit)::bigint OFFSET sqlc.arg(row_offset)::bigint;
+
+-- name: RankLinks :many
+-- Lists as ListLinks does, by a number so far, the highest first. That of people who finished looks at every reader of the links.
+SELECT l.* FROM generic_links l
+WHERE (sqlc.narg(lead_magnet_id)::uuid IS NULL OR l.lead_magnet_id = sqlc.narg(lead_magnet_id))
+    AND CASE sqlc.arg(status)::text WHEN 'all' THEN true WHEN 'archived' THEN l.archived
+        WHEN 'open' THEN l.active AND coalesce(l.expires_at > now(), true)
+        WHEN 'closed' THEN NOT l.archived AND NOT (l.active AND coalesce(l.expires_at > now(), true))
+        ELSE NOT l.archived END
+    AND (sqlc.narg(containing)::text IS NULL
+        OR strpos(lower(concat_ws(chr(10), l.slug, l.name, l.title)), lower(sqlc.narg(containing))) > 0
+        OR l.lead_magnet_id IN (SELECT m.id FROM lead_magnets m WHERE strpos(lower(m.title), lower(sqlc.narg(containing))) > 0))
+ORDER BY CASE sqlc.arg(sort)::text
+        WHEN '-view_count' THEN (SELECT c.view_count FROM counted_generic_links c WHERE c.id = l.id)
+        WHEN '-submission_count' THEN l.submission_count
+        ELSE (SELECT count(DISTINCT a.email_key) FROM access_links a
+            JOIN sessions s ON s.account_id = a.account_id AND s.access_link_id = a.id AND NOT s.bot
+            JOIN lead_magnet_files f ON f.account_id = a.account_id AND f.lead_magnet_id = a.lead_magnet_id AND f.version = s.magnet_version
+            WHERE a.generic_link_id = l.id AND f.page_count = ANY (s.pages))
+    END DESC, l.created_at DESC, l.id DESC
 LIMIT sqlc.arg(row_limit)::bigint OFFSET sqlc.arg(row_offset)::bigint;
 
 -- name: CountListedLinks :one
-SELECT count(*) FROM generic_links
-WHERE sqlc.narg(lead_magnet_id)::uuid IS NULL OR lead_magnet_id = sqlc.narg(lead_magnet_id);
+SELECT count(*) FROM generic_links l
+WHERE (sqlc.narg(lead_magnet_id)::uuid IS NULL OR l.lead_magnet_id = sqlc.narg(lead_magnet_id))
+    AND CASE sqlc.arg(status)::text WHEN 'all' THEN true WHEN 'archived' THEN l.archived
+        WHEN 'open' THEN l.active AND coalesce(l.expires_at > now(), true)
+        WHEN 'closed' THEN NOT l.archived AND NOT (l.active AND coalesce(l.expires_at > now(), true))
+        ELSE NOT l.archived END
+    AND (sqlc.narg(containing)::text IS NULL
+        OR strpos(lower(concat_ws(chr(10), l.slug, l.name, l.title)), lower(sqlc.narg(containing))) > 0
+        OR l.lead_magnet_id IN (SELECT m.id FROM lead_magnets m WHERE strpos(lower(m.title), lower(sqlc.narg(containing))) > 0));
+
+-- name: CountHeadlines :many
+-- The submissions of a link by the headline that their visitors saw, since the headlines are as they are, and how many of these people read
+-- to the last page.
+SELECT s.headline_b::boolean AS second, count(*) AS submissions, count(*) FILTER (WHERE EXISTS (
+        SELECT FROM access_links a
+        JOIN sessions x ON x.account_id = a.account_id AND x.access_link_id = a.id AND NOT x.bot
+        JOIN lead_magnet_files f ON f.account_id = a.account_id AND f.lead_magnet_id = a.lead_magnet_id AND f.version = x.magnet_version
+        WHERE a.submission_id = s.id AND f.page_count = ANY (x.pages))) AS finished
+FROM submissions s JOIN generic_links l ON l.account_id = s.account_id AND l.id = s.generic_link_id
+WHERE s.generic_link_id = sqlc.arg(id) AND s.headline_b IS NOT NULL AND s.submitted_at >= coalesce(l.headlines_since, l.created_at)
+GROUP BY s.headline_b;
+
+-- name: CopyLink :one
+SELECT coalesce(copy_generic_link(sqlc.arg(source), sqlc.arg(id), sqlc.arg(slug)), false)::boolean AS copied;
 
 -- name: UpdateLink :one
--- Changes what is given, if the link is at one of the revisions, or at any for null.
+-- Changes what is given, if the link is at one of the revisions, or at any for null. An archived link is closed, and one that opens is not
+-- archived.
 UPDATE generic_links SET
     slug = coalesce(sqlc.narg(slug), slug),
+    name = CASE WHEN sqlc.arg(set_name)::boolean THEN sqlc.narg(name) ELSE name END,
     title = CASE WHEN sqlc.arg(set_title)::boolean THEN sqlc.narg(title) ELSE title END,
+    headline_b = CASE WHEN sqlc.arg(set_headline_b)::boolean THEN sqlc.narg(headline_b) ELSE headline_b END,
+    headlines_since = CASE WHEN sqlc.arg(set_title)::boolean AND title IS DISTINCT FROM sqlc.narg(title)
+        OR sqlc.arg(set_headline_b)::boolean AND headline_b IS DISTINCT FROM sqlc.narg(headline_b) THEN clock_timestamp() ELSE headlines_since END,
     description = CASE WHEN sqlc.arg(set_description)::boolean THEN sqlc.narg(description) ELSE description END,
     thumbnail_url = CASE WHEN sqlc.arg(set_thumbnail_url)::boolean THEN sqlc.narg(thumbnail_url) ELSE thumbnail_url END,
     thumbnail_picture = CASE WHEN sqlc.arg(set_thumbnail_url)::boolean THEN NULL ELSE thumbnail_picture END,
     collect_name = coalesce(sqlc.narg(collect_name), collect_name),
     require_verification = coalesce(sqlc.narg(require_verification), require_verification),
-    active = coalesce(sqlc.narg(active), active),
+    active = coalesce(sqlc.narg(active), active) AND NOT coalesce(sqlc.narg(archived), false),
+    archived = coalesce(sqlc.narg(archived), archived AND NOT coalesce(sqlc.narg(active), false)),
     button_text = CASE WHEN sqlc.arg(set_button_text)::boolean THEN sqlc.narg(button_text) ELSE button_text END,
     consent_text = CASE WHEN sqlc.arg(set_consent_text)::boolean THEN sqlc.narg(consent_text) ELSE consent_text END,
     privacy_url = CASE WHEN sqlc.arg(set_privacy_url)::boolean THEN sqlc.narg(privacy_url) ELSE privacy_url END,

@@ -30,8 +30,8 @@ SELECT * FROM lead_magnets WHERE id = $1 FOR NO KEY UPDATE;
 SELECT * FROM lead_magnets WHERE id = $1 FOR KEY SHARE;
 
 -- name: SetMagnetVersion :exec
--- Makes a version the current one. The author is set unless there is one.
-UPDATE lead_magnets SET file_version = sqlc.arg(file_version), author = coalesce(author, sqlc.narg(author)), revision = revision + 1, updated_at = clock_timestamp()
+-- Makes a version the current one. The author is set unless there is one, the title if it is given.
+UPDATE lead_magnets SET file_version = sqlc.arg(file_version), title = coalesce(sqlc.narg(title), title), author = coalesce(author, sqlc.narg(author)), revision = revision + 1, updated_at = clock_timestamp()
 WHERE id = sqlc.arg(id);
 
 -- name: UpdateMagnet :execrows

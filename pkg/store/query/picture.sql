@@ -40,6 +40,9 @@ SELECT id, content_type, width, height FROM pictures WHERE kind = 'logo';
 -- name: DeleteLogo :execrows
 DELETE FROM pictures WHERE kind = 'logo';
 
+-- name: UploadedPictures :many
+SELECT kind, content_type, width, height, bytes FROM pictures WHERE generic_link_id = sqlc.arg(id)::uuid;
+
 -- name: DeletePicturesOfLink :exec
 DELETE FROM pictures WHERE generic_link_id = sqlc.arg(id)::uuid;
 

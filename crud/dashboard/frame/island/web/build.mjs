@@ -12,7 +12,10 @@ const dist = join(here, "../dist");
 const result = await build({
   absWorkingDir: here,
   // Each by itself, with what it needs: a screen loads island.js, and the islands that it has.
-  entryPoints: { island: "src/main.ts", live: "src/live.tsx", preview: "src/preview.ts", explore: "src/explore.ts", passkey: "src/passkey.ts", readout: "src/readout.ts" },
+  entryPoints: {
+    island: "src/main.ts", live: "src/live.tsx", preview: "src/preview.ts", page: "src/page.ts", upload: "src/upload.ts", explore: "src/explore.ts",
+    passkey: "src/passkey.ts", readout: "src/readout.ts",
+  },
   bundle: true,
   format: "esm",
   minify: true,
