@@ -143,6 +143,8 @@ func operations(t *testing.T, u *user) []operation {
 		{"end-session", "DELETE", "/api/v1/sessions/" + session, "", "", auth.Read},
 		{"export-person", "POST", "/api/v1/people/export", `{"email":"no.one@example.com"}`, jsonType, auth.Privacy},
 		{"erase-person", "POST", erasePath, `{"email":"no.two@example.com"}`, jsonType, auth.Privacy},
+		{"get-person", "GET", "/api/v1/people/" + access.ID, "", "", auth.Leads},
+		{"update-person", "PATCH", "/api/v1/people/" + access.ID, `{"note":"called"}`, jsonType, auth.Write},
 		{"get-erasure", "GET", "/api/v1/erasures/" + u.erased(t), "", "", auth.Privacy},
 		{"list-audit-log", "GET", "/api/v1/audit-log", "", "", auth.People},
 		{"get-generic-link-qr", "GET", linksPath + "/" + link.ID + "/qr", "", "", auth.Read},

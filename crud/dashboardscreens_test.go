@@ -41,6 +41,8 @@ var doneAt = map[string]string{
 	"get-access-link-qr":  "GET /dashboard/readers/{}/links/{}/qr",
 	"get-weekly-report":   "GET /dashboard/settings/notices",
 	"set-weekly-report":   "POST /dashboard/settings/notices/weekly",
+	"get-person":          "GET /dashboard/readers/{}",
+	"update-person":       "POST /dashboard/readers/{}/person",
 	"export-person":       "POST /dashboard/readers/{}/export",
 	"erase-person":        "POST /dashboard/readers/{}/erase", "get-erasure": "GET /dashboard/erasures/{}",
 	"create-utm-template": "POST /dashboard/links/{}/campaigns", "list-utm-templates": "GET /dashboard/links/{}/campaigns",

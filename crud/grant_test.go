@@ -46,7 +46,7 @@ func TestGrantsAreBounded(t *testing.T) {
 		"create-share": auth.Read, "preview-access-link": auth.Leads, "create-webhook": auth.Leads,
 		"update-webhook":          auth.Leads,
 		"replay-webhook-delivery": auth.Leads, "get-webhook-delivery": auth.Leads, "list-webhook-deliveries": auth.Leads,
-		"export-person": auth.Read,
+		"export-person": auth.Read, "update-person": auth.Leads,
 	} {
 		grants = append(grants, grant{all[id], []auth.Scope{gives}})
 	}

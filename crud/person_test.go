@@ -108,8 +108,8 @@ func TestErasing(t *testing.T) {
 	done := u.post(t, erasePath, `{"email":"ada@EXAMPLE.com"}`)
 	require.Equal(t, http.StatusCreated, done.status, done.body)
 	erased := done.object(t)
-	require.Equal(t, map[string]any{"submissions": 1.0, "access_links": 3.0, "sessions": 1.0, "downloads": 0.0},
-		erased["removed"])
+	require.Equal(t, map[string]any{"submissions": 1.0, "access_links": 3.0, "sessions": 1.0, "downloads": 0.0,
+		"profiles": 0.0}, erased["removed"])
 	require.Equal(t, false, erased["events_blanked"])
 	require.Nil(t, erased["backups_until"]) // a backup of now has the events
 	at, err := time.Parse(time.RFC3339, erased["erased_at"].(string))

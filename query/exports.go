@@ -164,6 +164,8 @@ type readerRow struct {
 	FirstSeenAt  *time.Time `parquet:"first_seen_at,optional,timestamp(millisecond)"`
 	LastSeenAt   *time.Time `parquet:"last_seen_at,optional,timestamp(millisecond)"`
 	Score        int64      `parquet:"score"`
+	Name         *string    `parquet:"name,optional"`
+	Status       *string    `parquet:"status,optional"`
 }
 
 func rowOf(p *Reader) readerRow {
@@ -175,7 +177,7 @@ func rowOf(p *Reader) readerRow {
 		Magnets: texts(p.Magnets), Sessions: p.Sessions, Pages: p.Pages, PageViews: p.PageViews,
 		ReadingMS: p.ReadingMS, Finished: p.Finished,
 		Downloads: p.Downloads, FirstSeenAt: api.PlainTime(p.FirstSeenAt),
-		LastSeenAt: api.PlainTime(p.LastSeenAt), Score: p.Score,
+		LastSeenAt: api.PlainTime(p.LastSeenAt), Score: p.Score, Name: p.Name, Status: p.Status,
 	}
 }
 

@@ -23,6 +23,7 @@ type CurrentReader struct {
 	Since         api.Time  `json:"since" doc:"First event of the session."`
 	LastSeenAt    api.Time  `json:"last_seen_at" doc:"When the visit to the page ended."`
 	Email         *string   `json:"email" doc:"Address of the reader. Null if the key lacks the scope leads, or the link was deleted."`
+	Name          *string   `json:"name" doc:"Name of the reader; null if none is known, or like email."`
 }
 
 // NowReport is the answer about who reads now.
@@ -58,7 +59,7 @@ func (q *Query) nowReport(ctx context.Context, in *nowInput) (*api.Answer[NowRep
 		magnets[i] = r.LeadMagnetID
 		shown := CurrentReader{
 			AccessLinkID: r.AccessLinkID, LeadMagnetID: r.LeadMagnetID, MagnetVersion: r.Version,
-			Since: api.TimeOf(r.Since), LastSeenAt: api.TimeOf(r.LastSeen), Email: r.Email,
+			Since: api.TimeOf(r.Since), LastSeenAt: api.TimeOf(r.LastSeen), Email: r.Email, Name: r.Name,
 		}
 		if r.Page > 0 {
 			shown.Page = &r.Page

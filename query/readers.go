@@ -25,6 +25,16 @@ func (q *Query) registerReaders(a *api.API) {
 		Timeout: q.config.Timeout, Errors: []problem.Code{problem.ValidationError},
 	}, budgeted(q, fewerReaders, q.listReaders))
 	api.Register(a, api.Operation{
+		ID: "get-call-list", Method: http.MethodGet, Path: "/api/v1/analytics/call-list",
+		Scope: auth.Leads, Tag: tag, Report: true,
+		Summary: "List the people to call",
+		Description: "People who read since the beginning of yesterday, in the account's time zone, and by it finished a document, came back on another day, " +
+			"or passed a score; the highest score first. People with one of the account's closed_statuses are omitted, as are bots. Of more than 1,000 people who read, " +
+			"those who read longest are considered.",
+		Timeout: q.config.Timeout, Errors: []problem.Code{problem.ValidationError},
+	}, budgeted(q, problem.Field{Field: "min_score",
+		Message: "does not help: more was read than a report may count"}, q.callList))
+	api.Register(a, api.Operation{
 		ID: "get-reader", Method: http.MethodGet, Path: "/api/v1/analytics/readers/{access_link_id}",
 		Scope: auth.Leads, Tag: tag, Report: true,
 		Summary: "Get the story of a reader",
@@ -48,7 +58,7 @@ func (readerOrder) EnumValues() []string { return reader.Orders() }
 
 // ReaderFilter says which people are listed or exported, and in which order.
 type ReaderFilter struct {
-	Q             string      `query:"q" maxLength:"254" doc:"Only people whose address contains this text in its local part or its domain, case-insensitive."`
+	Q             string      `query:"q" maxLength:"254" doc:"Only people whose address, name or note contains this text, case-insensitive and, in names and notes, without regard to accents."`
 	LeadMagnetID  *uuid.UUID  `query:"lead_magnet_id" doc:"Count only events of this lead magnet, and list only people with such page views."`
 	GenericLinkID *uuid.UUID  `query:"generic_link_id" doc:"Count only events of access links that came from this generic link, and list only people with such page views."`
 	UTMSource     *string     `query:"utm_source" maxLength:"2048" doc:"Count only events of access links with this utm_source, and list only people with such page views."`
@@ -90,6 +100,8 @@ func (in *ReaderFilter) filter() (reader.Filter, error) {
 type Reader struct {
 	PersonID    uuid.UUID    `json:"person_id" format:"uuid" doc:"The person behind an address, the same for all its access links. A deleted access link counts as a separate person."`
 	Email       *string      `json:"email" doc:"Address, as typed for the newest of the access links; null if they were deleted."`
+	Name        *string      `json:"name" doc:"Name that was set for the person, else that of the newest submission; null if there is none."`
+	Status      *string      `json:"status" doc:"Status of the person, in the account's words; null if the access links were deleted."`
 	AccessLinks []uuid.UUID  `json:"access_links" nullable:"false" doc:"Access links with events that count."`
 	Source      ReaderSource `json:"source" doc:"Where the person came from first: the source of their first submission."`
 	ReaderTotals
@@ -201,7 +213,7 @@ func (q *Query) readPeople(ctx context.Context, account uuid.UUID, f reader.Filt
 
 func presentPerson(p *reader.Person) Reader {
 	return Reader{
-		PersonID: p.ID, Email: p.Email, AccessLinks: p.AccessLinks, Source: presentSource(p.Source),
-		ReaderTotals: presentTotals(&p.Activity),
+		PersonID: p.ID, Email: p.Email, Name: p.Name, Status: p.Status, AccessLinks: p.AccessLinks,
+		Source: presentSource(p.Source), ReaderTotals: presentTotals(&p.Activity),
 	}
 }

@@ -118,7 +118,7 @@ func TestReaders(t *testing.T) {
 	labels := fmt.Sprintf(`"labels":{"%s":"Guide"}`, a.magnet)
 	text, err := json.Marshal(body)
 	require.NoError(t, err)
-	require.JSONEq(t, fmt.Sprintf(`{"data":[{"person_id":"%s","email":"Ada@Example.com","access_links":["%s"],%s,%s}],
+	require.JSONEq(t, fmt.Sprintf(`{"data":[{"person_id":"%s","email":"Ada@Example.com","name":"Ada","status":"New","access_links":["%s"],%s,%s}],
 		"pagination":{"page":1,"per_page":20,"total":1,"total_pages":1,"next_cursor":null},"excluded_bots":1,%s}`, a.ada, a.link, source, totals, labels), string(text))
 
 	_, body = s.ask(a.account, readersPath+"/"+a.link.String(), nil)
@@ -128,7 +128,7 @@ func TestReaders(t *testing.T) {
 		"answers":[{"key":"company","label":"Company","answer":"Acme"},{"key":"former","label":"former","answer":"x"}],
 		"verified_at":null,"submitted_at":"2026-03-01T10:00:00.000Z","utm":{"utm_source":"news"},"referrer":"https://search.example/x",
 		"consented_at":"2026-03-01T10:00:00.000Z","consent_text":"I agree","privacy_url":"https://example.com/p"}`, a.submission, a.generic, a.magnet)
-	require.JSONEq(t, fmt.Sprintf(`{"access_link_id":"%[1]s","person_id":"%[2]s","email":"Ada@Example.com",%[3]s,"totals":{%[4]s},
+	require.JSONEq(t, fmt.Sprintf(`{"access_link_id":"%[1]s","person_id":"%[2]s","email":"Ada@Example.com","name":"Ada","status":"New",%[3]s,"totals":{%[4]s},
 		"access_links":[{"id":"%[1]s","lead_magnet_id":"%[5]s","generic_link_id":"%[6]s","submission_id":"%[7]s","source":"mail","is_active":true,
 			"max_views":null,"expires_at":null,"created_at":"2026-03-01T10:00:01.000Z"}],
 		"submission":%[8]s,"submissions":[%[8]s],

@@ -215,7 +215,7 @@ func TestNowReport(t *testing.T) {
 	format := func(at time.Time) string { return at.Format("2006-01-02T15:04:05.000Z") }
 	reader := map[string]any{
 		"access_link_id": r.link.String(), "lead_magnet_id": r.magnet.String(), "magnet_version": 1.0, "page": 3.0,
-		"since": format(now.Add(-30 * time.Minute)), "last_seen_at": format(now), "email": nil,
+		"since": format(now.Add(-30 * time.Minute)), "last_seen_at": format(now), "email": nil, "name": nil,
 	}
 	require.Equal(t, map[string]any{
 		"data": []any{reader}, "readers": 1.0, "excluded_bots": 0.0, "labels": map[string]any{r.magnet.String(): "test"},

@@ -27,6 +27,8 @@ type ReaderStory struct {
 	AccessLinkID uuid.UUID          `json:"access_link_id" format:"uuid" doc:"Requested access link."`
 	PersonID     uuid.UUID          `json:"person_id" format:"uuid" doc:"The person behind its address; the access link itself if it was deleted."`
 	Email        *string            `json:"email" doc:"Address, as typed for the newest of the access links; null if the access link was deleted."`
+	Name         *string            `json:"name" doc:"Name that was set for the person, else that of the newest submission; null if there is none."`
+	Status       *string            `json:"status" doc:"Status of the person; null if the access link was deleted. get-person has more."`
 	Source       ReaderSource       `json:"source" doc:"Where the person came from first: the source of their first submission."`
 	Totals       ReaderTotals       `json:"totals" doc:"What the person did, through all access links."`
 	AccessLinks  []ReaderLink       `json:"access_links" nullable:"false" doc:"Access links of the address, oldest first. Empty if the access link was deleted: then only its events form the story."`
@@ -138,8 +140,8 @@ func (q *Query) readerStory(ctx context.Context, in *storyInput) (*api.Answer[Re
 		return nil, err
 	}
 	story := ReaderStory{
-		AccessLinkID: in.ID, PersonID: s.ID, Email: s.Email, Source: presentSource(s.Source),
-		Totals:      presentTotals(&s.Activity),
+		AccessLinkID: in.ID, PersonID: s.ID, Email: s.Email, Name: s.Name, Status: s.Status,
+		Source: presentSource(s.Source), Totals: presentTotals(&s.Activity),
 		AccessLinks: make([]ReaderLink, len(s.Links)), Submissions: make([]ReaderSubmission, len(s.Submissions)),
 		Sessions:  make([]ReaderSession, len(s.Sessions)),
 		Truncated: s.Truncated, ExcludedBots: s.ExcludedBots, AsOf: api.TimeOf(s.AsOf),

@@ -62,6 +62,8 @@ func routes() []route {
 		{pattern: "GET /dashboard/readers/{access_link_id}", needs: scopes(auth.Read, auth.Leads)},
 		{pattern: "POST /dashboard/readers/{access_link_id}", needs: scopes(auth.Write), seen: scopes(auth.Leads),
 			form: url.Values{"lead_magnet_id": {"MAGNET"}}},
+		{pattern: "POST /dashboard/readers/{access_link_id}/person", needs: scopes(auth.Write, auth.Leads),
+			form: url.Values{"note": {"planted"}}},
 		{pattern: "POST /dashboard/readers/{access_link_id}/links/{link}", needs: scopes(auth.Write),
 			seen: scopes(auth.Leads), form: url.Values{"do": {"revoke"}}},
 		{pattern: "POST /dashboard/readers/{access_link_id}/links/{link}/preview",

@@ -69,6 +69,7 @@ func (u *up) plant(t *testing.T, s stores, magnet string) planted {
 		clienttest.NewAccessLinks{Emails: []string{strings.ToUpper(marker) + "@" + marker + ".example", "bob@example.com"}})
 	require.NoError(t, err)
 	p.link = made[0]
+	owner.must(t, "PATCH", "/api/v1/people/"+p.link.ID, `{"name":"`+marker+`","note":"`+marker+`"}`)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, owner.base+"/api/v1/access-links",
 		strings.NewReader(`{"lead_magnet_id":"`+magnet+`","email":"`+p.address+`"}`))
 	require.NoError(t, err)

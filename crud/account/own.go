@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,19 +28,21 @@ type Account struct {
 	Limits Allowance `json:"limits" doc:"Limits of the account."`
 	Usage  Usage     `json:"usage" doc:"Usage of the account."`
 
-	NotifyEmail *string          `json:"notify_email" doc:"Address for mails about new leads, readers and disabled webhooks, and for the weekly report; null if no mails are sent."`
-	Confirmed   bool             `json:"notify_email_confirmed" doc:"Whether the owner of notify_email agreed to get mails. Until then, it gets only the mail that asks for consent."`
-	Notify      notify           `json:"notify" doc:"When mails about leads are sent: for each lead, once a day (after 05:00 in the account's time zone, about the previous day), or never. Mails about disabled webhooks are sent immediately, unless it is none."`
-	Readings    notify           `json:"reading_notices" doc:"When mails are sent about readers who opened a document for the first time, finished it, downloaded it or came back after a day: when the visit is over, once a day, or never. A generic link can have its own setting."`
-	Weekly      bool             `json:"weekly_report" doc:"Whether a report about the past week is sent to notify_email on Mondays, after 07:00 in the account's time zone. If the address belongs to one of the account's people, their own setting decides."`
-	Alerts      bool             `json:"alert_notices" doc:"Whether alerts are sent to notify_email."`
-	QuietFrom   *string          `json:"quiet_from" doc:"Local time, such as 22:00, from which notices of alerts wait; null for no quiet hours."`
-	QuietUntil  *string          `json:"quiet_until" doc:"Local time at which they are sent, as one notice; null for no quiet hours."`
-	BrandColor  *string          `json:"brand_color" doc:"Accent colour of the account's pages, as #rrggbb; null for the default. Pages darken or lighten it if its contrast is too low."`
-	BrandFont   font             `json:"brand_font" doc:"Typeface of the account's pages: the visitor's system font, or Inter, which the pages load."`
-	Language    *locale.Language `json:"language" doc:"Language of the account's pages and mails; null for each visitor's language, and English in mails to the owner."`
-	Timezone    string           `json:"timezone" doc:"Time zone of the account, as its IANA name. Mails to the owner use it."`
-	CreatedAt   api.Time         `json:"created_at" doc:"When it was created."`
+	NotifyEmail    *string          `json:"notify_email" doc:"Address for mails about new leads, readers and disabled webhooks, and for the weekly report; null if no mails are sent."`
+	Confirmed      bool             `json:"notify_email_confirmed" doc:"Whether the owner of notify_email agreed to get mails. Until then, it gets only the mail that asks for consent."`
+	Notify         notify           `json:"notify" doc:"When mails about leads are sent: for each lead, once a day (after 05:00 in the account's time zone, about the previous day), or never. Mails about disabled webhooks are sent immediately, unless it is none."`
+	Readings       notify           `json:"reading_notices" doc:"When mails are sent about readers who opened a document for the first time, finished it, downloaded it or came back after a day: when the visit is over, once a day, or never. A generic link can have its own setting."`
+	Weekly         bool             `json:"weekly_report" doc:"Whether a report about the past week is sent to notify_email on Mondays, after 07:00 in the account's time zone. If the address belongs to one of the account's people, their own setting decides."`
+	Alerts         bool             `json:"alert_notices" doc:"Whether alerts are sent to notify_email."`
+	QuietFrom      *string          `json:"quiet_from" doc:"Local time, such as 22:00, from which notices of alerts wait; null for no quiet hours."`
+	QuietUntil     *string          `json:"quiet_until" doc:"Local time at which they are sent, as one notice; null for no quiet hours."`
+	BrandColor     *string          `json:"brand_color" doc:"Accent colour of the account's pages, as #rrggbb; null for the default. Pages darken or lighten it if its contrast is too low."`
+	BrandFont      font             `json:"brand_font" doc:"Typeface of the account's pages: the visitor's system font, or Inter, which the pages load."`
+	Language       *locale.Language `json:"language" doc:"Language of the account's pages and mails; null for each visitor's language, and English in mails to the owner."`
+	Timezone       string           `json:"timezone" doc:"Time zone of the account, as its IANA name. Mails to the owner use it."`
+	OpenStatuses   []string         `json:"open_statuses" nullable:"false" doc:"What a person's status can be, in the account's own words. The first is that of people who have none."`
+	ClosedStatuses []string         `json:"closed_statuses" nullable:"false" doc:"More words for a status, of people whom no one has to call any more."`
+	CreatedAt      api.Time         `json:"created_at" doc:"When it was created."`
 }
 
 // Allowance is how many things an account may have; nil is any number.
@@ -98,6 +101,7 @@ func (s *Self) show(ctx context.Context, tx pgx.Tx, row store.Account) (Account,
 		Weekly: row.WeeklyReport, Alerts: row.AlertNotices, QuietFrom: row.QuietFrom, QuietUntil: row.QuietUntil,
 		BrandColor: row.BrandColor,
 		BrandFont:  font(row.BrandFont), Language: (*locale.Language)(row.Language), Timezone: row.Timezone,
+		OpenStatuses: row.OpenStatuses, ClosedStatuses: row.ClosedStatuses,
 		Limits: allowanceOf(limitsOf(s.plans, Plan(row.Plan))),
 		Usage: Usage{
 			LeadMagnets: usage.LeadMagnets, StoredBytes: usage.StoredBytes, GenericLinks: usage.GenericLinks,
@@ -164,18 +168,20 @@ type updateInput struct {
 }
 
 type changedAccount struct {
-	Name        *string                     `json:"name" required:"false" nullable:"false" minLength:"1" maxLength:"100" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 100 characters, not only blanks" doc:"Name of the account. Its pages and mails show it."`
-	BrandFont   *font                       `json:"brand_font" required:"false" nullable:"false" doc:"Typeface of the account's pages."`
-	Language    api.Change[locale.Language] `json:"language" required:"false" doc:"Language of the account's pages and mails; null for each visitor's language, and English in mails to the owner."`
-	Timezone    *string                     `json:"timezone" required:"false" nullable:"false" minLength:"1" maxLength:"64" doc:"Time zone of the account, as its IANA name, such as Europe/Berlin."`
-	NotifyEmail api.Change[string]          `json:"notify_email" required:"false" format:"email" maxLength:"254" doc:"Address for mails about new leads, readers, weeks and disabled webhooks, once it is confirmed. A mail asks for the confirmation; set the same address again to repeat that mail. null: no notices."`
-	Notify      *notify                     `json:"notify" required:"false" nullable:"false" doc:"When mails about leads are sent."`
-	Readings    *notify                     `json:"reading_notices" required:"false" nullable:"false" doc:"When mails about readers are sent."`
-	Weekly      *bool                       `json:"weekly_report" required:"false" nullable:"false" doc:"Whether the weekly report is sent to notify_email."`
-	Alerts      *bool                       `json:"alert_notices" required:"false" nullable:"false" doc:"Whether alerts are sent to notify_email."`
-	QuietFrom   api.Change[string]          `json:"quiet_from" required:"false" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" patternDescription:"a time of the day, such as 22:00" doc:"Local time from which notices of alerts wait. Give quiet_until as well; null in both for no quiet hours."`
-	QuietUntil  api.Change[string]          `json:"quiet_until" required:"false" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" patternDescription:"a time of the day, such as 07:00" doc:"Local time at which they are sent. Before quiet_from, it is on the next day."`
-	BrandColor  api.Change[string]          `json:"brand_color" required:"false" pattern:"^#[0-9a-fA-F]{6}$" patternDescription:"a colour, such as #2f5bd0" doc:"Accent colour of the account's pages; null for the default."`
+	Name           *string                     `json:"name" required:"false" nullable:"false" minLength:"1" maxLength:"100" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 100 characters, not only blanks" doc:"Name of the account. Its pages and mails show it."`
+	BrandFont      *font                       `json:"brand_font" required:"false" nullable:"false" doc:"Typeface of the account's pages."`
+	Language       api.Change[locale.Language] `json:"language" required:"false" doc:"Language of the account's pages and mails; null for each visitor's language, and English in mails to the owner."`
+	Timezone       *string                     `json:"timezone" required:"false" nullable:"false" minLength:"1" maxLength:"64" doc:"Time zone of the account, as its IANA name, such as Europe/Berlin."`
+	OpenStatuses   []string                    `json:"open_statuses" required:"false" nullable:"false" minItems:"1" maxItems:"12" minLength:"1" maxLength:"40" pattern:"\\S" patternDescription:"a text of 1 to 40 characters, not only blanks" doc:"Words for the status of a person, the first of which is that of people who have none. People with a word that is no longer listed keep it."`
+	ClosedStatuses []string                    `json:"closed_statuses" required:"false" nullable:"false" maxItems:"12" minLength:"1" maxLength:"40" pattern:"\\S" patternDescription:"a text of 1 to 40 characters, not only blanks" doc:"More words, of people whom no one has to call any more."`
+	NotifyEmail    api.Change[string]          `json:"notify_email" required:"false" format:"email" maxLength:"254" doc:"Address for mails about new leads, readers, weeks and disabled webhooks, once it is confirmed. A mail asks for the confirmation; set the same address again to repeat that mail. null: no notices."`
+	Notify         *notify                     `json:"notify" required:"false" nullable:"false" doc:"When mails about leads are sent."`
+	Readings       *notify                     `json:"reading_notices" required:"false" nullable:"false" doc:"When mails about readers are sent."`
+	Weekly         *bool                       `json:"weekly_report" required:"false" nullable:"false" doc:"Whether the weekly report is sent to notify_email."`
+	Alerts         *bool                       `json:"alert_notices" required:"false" nullable:"false" doc:"Whether alerts are sent to notify_email."`
+	QuietFrom      api.Change[string]          `json:"quiet_from" required:"false" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" patternDescription:"a time of the day, such as 22:00" doc:"Local time from which notices of alerts wait. Give quiet_until as well; null in both for no quiet hours."`
+	QuietUntil     api.Change[string]          `json:"quiet_until" required:"false" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" patternDescription:"a time of the day, such as 07:00" doc:"Local time at which they are sent. Before quiet_from, it is on the next day."`
+	BrandColor     api.Change[string]          `json:"brand_color" required:"false" pattern:"^#[0-9a-fA-F]{6}$" patternDescription:"a colour, such as #2f5bd0" doc:"Accent colour of the account's pages; null for the default."`
 }
 
 // checkQuiet returns the problem of quiet hours without a beginning, an end, or time between
@@ -220,6 +226,11 @@ func (s *Self) update(ctx context.Context, in *updateInput) (*api.Answer[Account
 				Message: "must be the IANA name of a time zone, such as Europe/Berlin"})
 		}
 	}
+	for _, words := range [][]string{b.OpenStatuses, b.ClosedStatuses} {
+		for i := range words {
+			words[i] = strings.TrimSpace(words[i])
+		}
+	}
 	if b.Name != nil {
 		trimmed := strings.TrimSpace(*b.Name)
 		b.Name = &trimmed
@@ -237,9 +248,18 @@ func (s *Self) update(ctx context.Context, in *updateInput) (*api.Answer[Account
 			SetBrandColor: b.BrandColor.Given, BrandColor: b.BrandColor.Value,
 			Name: b.Name, BrandFont: (*string)(b.BrandFont), SetLanguage: b.Language.Given,
 			Language: (*string)(b.Language.Value), Timezone: b.Timezone,
+			OpenStatuses: b.OpenStatuses, ClosedStatuses: b.ClosedStatuses,
 		})
 		if err != nil {
 			return err
+		}
+		if word := repeated(slices.Concat(row.OpenStatuses, row.ClosedStatuses)); word != "" {
+			field := "open_statuses"
+			if b.OpenStatuses == nil {
+				field = "closed_statuses"
+			}
+			return problem.Invalid(problem.Field{Field: field,
+				Message: fmt.Sprintf("must have each word once, also beside the other list: %q is there twice", word)})
 		}
 		if b.NotifyEmail.Value != nil && row.NotifyConfirmedAt == nil {
 			if err := s.deps.Confirmer.Ask(ctx, tx, row.ID, *b.NotifyEmail.Value); err != nil {
@@ -253,6 +273,19 @@ func (s *Self) update(ctx context.Context, in *updateInput) (*api.Answer[Account
 		return nil, fmt.Errorf("change account: %w", err)
 	}
 	return api.OK(shown), nil
+}
+
+// repeated returns a word of a list that it has twice, in whatever case; "" if it has none.
+func repeated(words []string) string {
+	seen := map[string]bool{}
+	for _, word := range words {
+		lower := strings.ToLower(word)
+		if seen[lower] {
+			return word
+		}
+		seen[lower] = true
+	}
+	return ""
 }
 
 // getKey shows a key that works, as the list does.

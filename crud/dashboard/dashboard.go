@@ -124,6 +124,7 @@ func (d *Dashboard) Register(a *api.API) {
 	d.frame.Mount(a, "GET /dashboard/readers", d.people)
 	d.frame.Mount(a, "GET /dashboard/readers/{access_link_id}", d.reader)
 	d.frame.Mount(a, "POST /dashboard/readers/{access_link_id}", d.newLink)
+	d.frame.Mount(a, "POST /dashboard/readers/{access_link_id}/person", d.changePerson)
 	d.frame.Mount(a, "POST /dashboard/readers/{access_link_id}/links/{link}", d.changeLink)
 	d.frame.Mount(a, "POST /dashboard/readers/{access_link_id}/export", d.exportReader)
 	d.frame.Mount(a, "POST /dashboard/readers/{access_link_id}/erase", d.eraseReader)

@@ -10,7 +10,7 @@ import (
 	"lodestone/pkg/email"
 )
 
-const erasureForm = "erase" // tells it from the other form of a reader's screen
+const erasureForm = "erase" // tells it from the other forms of a reader's screen
 
 // eraseReader erases everything that is stored about the reader, once the address is typed.
 func (d *Dashboard) eraseReader(v *frame.Visit) error {

@@ -23,6 +23,7 @@ type nowReport struct {
 		Since        time.Time `json:"since"`
 		LastSeenAt   time.Time `json:"last_seen_at"`
 		Email        *string   `json:"email"`
+		Name         *string   `json:"name"`
 	} `json:"data"`
 	Readers      int64     `json:"readers"`
 	ExcludedBots int64     `json:"excluded_bots"`
@@ -94,7 +95,7 @@ func readingNow(v *frame.Visit, report nowReport, magnets map[string]client.Lead
 			Since: r.Since, At: r.LastSeenAt, Seen: ago(v, report.AsOf.Sub(r.LastSeenAt)),
 		}
 		if r.Email != nil {
-			p.Name = *r.Email
+			p.Name, _ = named(v, r.Name, r.Email)
 		}
 		if r.Page != nil {
 			p.Page = *r.Page

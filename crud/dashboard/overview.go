@@ -82,6 +82,7 @@ type overviewData struct {
 	Sort     string // metric that the address orders the list by; "": none
 	More     int64  // lead magnets that are not listed
 	Now      nowReading
+	Calls    []callRow
 	Changes  []frame.Sentence
 	New      bool // nothing was published yet
 	Quiet    bool // no one came in the period or before: how to begin takes the place of charts of zeros
@@ -96,6 +97,7 @@ func (d *Dashboard) overview(v *frame.Visit) error {
 	var (
 		magnets client.Page[client.LeadMagnet]
 		now     nowReport
+		calls   []callRow
 		answers frame.Batch
 		group   errgroup.Group
 	)
@@ -105,6 +107,10 @@ func (d *Dashboard) overview(v *frame.Visit) error {
 	})
 	group.Go(func() (err error) {
 		now, err = frame.Get[nowReport](v, nowPath, nil)
+		return err
+	})
+	group.Go(func() (err error) {
+		calls, err = readCalls(v)
 		return err
 	})
 	group.Go(func() (err error) {
@@ -122,7 +128,8 @@ func (d *Dashboard) overview(v *frame.Visit) error {
 	data := overviewData{
 		Headline: headline(v, all.Totals),
 		Now:      readingNow(v, now, byID(magnets.Data), maxGlance), Changes: frame.Changes(v, answers),
-		More: magnets.Pagination.Total - int64(len(magnets.Data)),
+		Calls: calls,
+		More:  magnets.Pagination.Total - int64(len(magnets.Data)),
 	}
 	if sort := v.R.URL.Query().Get("sort"); slices.Contains(magnetMetrics, sort) {
 		data.Sort = sort

@@ -28,6 +28,8 @@ type readerPage struct {
 
 type readerRow struct {
 	Email       *string      `json:"email"`
+	Name        *string      `json:"name"`
+	Status      *string      `json:"status"`
 	AccessLinks []string     `json:"access_links"`
 	Source      readerSource `json:"source"`
 	readerTotals
@@ -93,6 +95,8 @@ type peopleData struct {
 
 type personRow struct {
 	Name, URL, Source, Magnets string
+	Address                    string // beside the name; "": it is the name
+	Status                     string // "": that of most
 	Seen                       frame.Instant
 	Finished                   bool
 	Numbers                    []frame.Figure
@@ -217,10 +221,8 @@ func linkTitle(v *frame.Visit, id string) string {
 }
 
 func (r *readerRow) shown(v *frame.Visit, labels map[string]string) personRow {
-	p := personRow{Name: v.Say("people.deleted"), Source: r.Source.words(), Finished: r.Finished, Numbers: r.figures(v)}
-	if r.Email != nil {
-		p.Name = *r.Email
-	}
+	p := personRow{Source: r.Source.words(), Finished: r.Finished, Numbers: r.figures(v), Status: statusOf(v, r.Status)}
+	p.Name, p.Address = named(v, r.Name, r.Email)
 	if len(r.AccessLinks) > 0 {
 		p.URL = v.Path("/dashboard/readers/" + r.AccessLinks[len(r.AccessLinks)-1])
 		if list := listOf(v.R.URL.Query()).Encode(); list != "" {

@@ -2,22 +2,18 @@ package dashboard
 
 import (
 	"cmp"
-	"errors"
 	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"lodestone/crud/dashboard/frame"
-	"lodestone/crud/web"
 	"lodestone/pkg/chart"
 	"lodestone/pkg/client"
-	"lodestone/pkg/problem"
 )
-
-const accessPath = "/api/v1/access-links"
 
 // readerStory is the API's story of a person.
 type readerStory struct {
@@ -78,21 +74,20 @@ type pageVisit struct {
 	MS        int64     `json:"ms"`
 }
 
-// readerData is the screen of a reader.
+// readerData is the screen of a person.
 type readerData struct {
+	Self      string // address of the screen
 	List      string // address of the list that led here
-	Name      string
+	Who       whoData
 	Headline  frame.Sentence
 	Source    string
 	Numbers   []frame.Figure
 	Reasons   []reason
 	Score     frame.Figure
+	Documents []readDocument
 	Story     []moment
 	Links     []ownLink
 	Forms     []ownForm
-	Known     bool   // the address is
-	Export    string // action
-	Erase     string // action
 	Erasing   frame.Form
 	Truncated bool
 	Form      frame.Form
@@ -106,6 +101,9 @@ type reason struct {
 	Points int64
 }
 
+// readDocument is a document that the person read.
+type readDocument struct{ Title, URL, Words string }
+
 // moment is one thing that happened, in the story of a reader.
 type moment struct {
 	At, Day, Exact string
@@ -113,38 +111,48 @@ type moment struct {
 	Strip          template.HTML
 }
 
-// ownLink is an access link of the reader.
-type ownLink struct {
-	readerLink
-	Title, State, Expires string
-	Self                  string
-}
-
 // ownForm is a form that the reader sent.
 type ownForm struct {
 	Title  string
+	Words  string
 	Sent   frame.Instant
 	Delete string
 }
 
+// reader shows a person: on one page, whichever of their links the address names.
 func (d *Dashboard) reader(v *frame.Visit) error {
 	return d.showReader(v, http.StatusOK, frame.Form{}, nil)
 }
 
 func (d *Dashboard) showReader(v *frame.Visit, status int, f frame.Form, link *client.AccessLink) error {
-	s, err := frame.Get[readerStory](v, readersPath+"/"+url.PathEscape(v.R.PathValue("access_link_id")), nil)
-	if err != nil {
+	var (
+		s       readerStory
+		who     *profile
+		magnets client.Page[client.LeadMagnet]
+		group   errgroup.Group
+	)
+	group.Go(func() (err error) {
+		s, err = frame.Get[readerStory](v, readersPath+"/"+url.PathEscape(v.R.PathValue("access_link_id")), nil)
+		return err
+	})
+	group.Go(func() (err error) {
+		who, err = readPerson(v)
+		return err
+	})
+	group.Go(func() (err error) {
+		magnets, err = listMagnets(v)
+		return err
+	})
+	if err := group.Wait(); err != nil {
 		return err
 	}
-	magnets, err := listMagnets(v)
-	if err != nil {
-		return err
+	if v.R.Method == http.MethodGet && len(s.AccessLinks) > 0 && s.AccessLinks[0].ID != v.R.PathValue("access_link_id") {
+		return v.Redirect(readerScreen + url.PathEscape(s.AccessLinks[0].ID) + suffix(v.R.URL.RawQuery))
 	}
-	data := readerData{List: listBefore(v), Name: v.Say("reader.deleted"), Source: s.Source.words(),
-		Numbers: s.Totals.figures(v), Truncated: s.Truncated, Form: f, Link: link}
-	if s.Email != nil {
-		data.Name, data.Known = *s.Email, true
-	}
+	data := readerData{Self: v.Path(readerScreen + url.PathEscape(v.R.PathValue("access_link_id"))), List: listBefore(v),
+		Source: s.Source.words(), Numbers: s.Totals.figures(v), Truncated: s.Truncated, Link: link}
+	sent := map[string]frame.Form{f.ID: f}
+	data.Form, data.Erasing, data.Who = sent[""], sent[erasureForm], who.who(v, sent[personForm])
 	data.Score = data.Numbers[len(data.Numbers)-1]
 	data.Numbers = data.Numbers[:len(data.Numbers)-1]
 	data.Reasons = s.Totals.ScoreParts.reasons(v)
@@ -158,22 +166,28 @@ func (d *Dashboard) showReader(v *frame.Visit, status int, f frame.Form, link *c
 			data.Magnets = append(data.Magnets, option{m.ID, m.Title, m.ID == f.Value("lead_magnet_id")})
 		}
 	}
+	data.Documents = s.documents(v, pages)
 	data.Story = s.story(v, pages)
 	for i := range s.AccessLinks {
 		data.Links = append(data.Links, s.own(v, &s.AccessLinks[i]))
 	}
-	if f.ID == erasureForm {
-		data.Form, data.Erasing = frame.Form{}, f
-	}
-	data.Export = v.Path("/dashboard/readers/" + v.R.PathValue("access_link_id") + "/export")
-	data.Erase = v.Path("/dashboard/readers/" + v.R.PathValue("access_link_id") + "/erase")
 	for i := range s.Submissions {
 		f := &s.Submissions[i]
-		data.Forms = append(data.Forms, ownForm{s.title(v, f.LeadMagnetID), v.When(&f.SubmittedAt),
-			v.Path("/dashboard/readers/" + v.R.PathValue("access_link_id") + "/forms/" + f.ID + "/delete")})
+		data.Forms = append(data.Forms, ownForm{s.title(v, f.LeadMagnetID), f.words(v), v.When(&f.SubmittedAt),
+			data.Self + "/forms/" + f.ID + "/delete"})
 	}
-	return v.ShowStatus(d.screens["reader"], status, frame.Screen{Title: data.Name, Nav: frame.Readers, AsOf: s.AsOf,
+	return v.ShowStatus(d.screens["reader"], status, frame.Screen{Title: data.Who.Name, Nav: frame.Readers, AsOf: s.AsOf,
 		Bots: s.ExcludedBots, Data: data})
+}
+
+const readerScreen = "/dashboard/readers/"
+
+// suffix returns a query with its question mark; "" for none.
+func suffix(query string) string {
+	if query == "" {
+		return ""
+	}
+	return "?" + query
 }
 
 func (s *readerStory) headline(v *frame.Visit) frame.Sentence {
@@ -200,6 +214,50 @@ func (p scoreOf) reasons(v *frame.Visit) (list []reason) {
 			r.Words = v.Say(r.Words)
 			list = append(list, r)
 		}
+	}
+	return list
+}
+
+// documents returns what the person read of each lead magnet, the one read last first.
+func (s *readerStory) documents(v *frame.Visit, pages map[string]int) (list []readDocument) {
+	type reading struct {
+		sessions int64
+		ms       int64
+		pages    map[int]bool
+		last     time.Time
+	}
+	var order []string
+	of := map[string]*reading{}
+	for i := range s.Sessions { // the newest first
+		one := &s.Sessions[i]
+		r := of[one.LeadMagnetID]
+		if r == nil {
+			r = &reading{pages: map[int]bool{}, last: one.StartedAt}
+			of[one.LeadMagnetID], order = r, append(order, one.LeadMagnetID)
+		}
+		r.sessions++
+		r.ms += one.ReadingMS
+		for _, visit := range one.Visits {
+			if visit.Page != nil {
+				r.pages[*visit.Page] = true
+			}
+		}
+	}
+	for _, id := range order {
+		r, key := of[id], "reader.document"
+		all, known := pages[id]
+		switch {
+		case !known:
+			key = "reader.document.unknown"
+		case r.pages[all]:
+			key = "reader.document.end"
+		}
+		d := readDocument{Title: s.title(v, id), Words: v.Say(key, "n", r.sessions, "read", len(r.pages), "pages", all,
+			"time", chart.Time(float64(r.ms)), "last", v.When(&r.last).Text)}
+		if known {
+			d.URL = v.Link("/dashboard/magnets/" + id)
+		}
+		list = append(list, d)
 	}
 	return list
 }
@@ -282,69 +340,4 @@ func (s *readerSession) strip(v *frame.Visit, pages int) template.HTML {
 		}
 	}
 	return chart.Figure(c)
-}
-
-func (s *readerStory) own(v *frame.Visit, l *readerLink) ownLink {
-	own := ownLink{readerLink: *l, Title: s.title(v, l.LeadMagnetID), State: v.Say("reader.state.open"),
-		Self: v.Path("/dashboard/readers/" + v.R.PathValue("access_link_id") + "/links/" + l.ID)}
-	switch {
-	case !l.IsActive:
-		own.State = v.Say("reader.state.revoked")
-	case l.ExpiresAt != nil && l.ExpiresAt.Before(time.Now()):
-		own.State = v.Say("reader.state.expired")
-	case l.ExpiresAt != nil:
-		own.State = v.Say("reader.state.until", "day", v.Date(l.ExpiresAt.In(v.Period.Zone)))
-	}
-	return own
-}
-
-// changeLink extends, revokes or opens one access link of the reader.
-func (d *Dashboard) changeLink(v *frame.Visit) error {
-	if err := v.R.ParseForm(); err != nil {
-		return web.BadForm(err)
-	}
-	change := map[string]any{}
-	switch v.R.PostForm.Get("do") {
-	case "revoke":
-		change["is_active"] = false
-	case "open":
-		change["is_active"] = true
-	default:
-		days, err := strconv.Atoi(v.R.PostForm.Get("days"))
-		if err != nil || days < 1 || days > 3650 {
-			return web.BadForm(errDays)
-		}
-		change["is_active"], change["expires_at"] = true, time.Now().AddDate(0, 0, days).UTC().Format(time.RFC3339)
-	}
-	_, err := frame.Send[client.AccessLink](v, http.MethodPatch, accessPath+"/"+url.PathEscape(v.R.PathValue("link")),
-		change, nil)
-	if err != nil {
-		return err
-	}
-	return v.Redirect("/dashboard/readers/" + v.R.PathValue("access_link_id") + "#links")
-}
-
-var errDays = errors.New("days is not a number of days")
-
-// newLink creates an access link for the same person, and shows it.
-func (d *Dashboard) newLink(v *frame.Visit) error {
-	if err := v.R.ParseForm(); err != nil {
-		return web.BadForm(err)
-	}
-	s, err := frame.Get[readerStory](v, readersPath+"/"+url.PathEscape(v.R.PathValue("access_link_id")), nil)
-	if err != nil {
-		return err
-	}
-	if s.Email == nil {
-		return problem.Missing("address of this reader")
-	}
-	made, err := frame.Send[client.AccessLink](v, http.MethodPost, accessPath,
-		client.NewAccessLink{LeadMagnetID: v.R.PostForm.Get("lead_magnet_id"), Email: *s.Email}, nil)
-	if f, ok := frame.Rejected(v.R.PostForm, err); ok {
-		return d.showReader(v, http.StatusUnprocessableEntity, f, nil)
-	}
-	if err != nil {
-		return err
-	}
-	return d.showReader(v, http.StatusOK, frame.Form{}, &made)
 }

@@ -162,7 +162,7 @@ func (n *Notices) change(r *http.Request, c choice) (s state, err error) {
 			s.Alerts = c.alerts != None
 			p.AlertNotices = &s.Alerts
 		}
-		if p == (store.UpdateAccountParams{}) {
+		if p.Notify == nil && p.ReadingNotices == nil && p.WeeklyReport == nil && p.AlertNotices == nil {
 			return nil
 		}
 		_, err := q.UpdateAccount(r.Context(), p)

@@ -14,6 +14,7 @@ type PersonDocument struct {
 	Email         string               `json:"email" doc:"Requested address."`
 	PersonID      uuid.UUID            `json:"person_id" format:"uuid" doc:"The person in reports, in SQL, and in the audit log: a keyed hash of the address."`
 	ExportedAt    api.Time             `json:"exported_at" doc:"When the document was created."`
+	Profile       *PersonProfile       `json:"profile" nullable:"true" doc:"What the account wrote down about the person; null if nothing."`
 	Submissions   []PersonSubmission   `json:"submissions" nullable:"false" doc:"Forms that were sent with the address, oldest first."`
 	Verifications []PersonVerification `json:"verifications" nullable:"false" doc:"Mails that asked to confirm the address. They are removed a week after they expire."`
 	AccessLinks   []PersonAccessLink   `json:"access_links" nullable:"false" doc:"Personal links, oldest first."`
@@ -21,6 +22,15 @@ type PersonDocument struct {
 	Downloads     []PersonDownload     `json:"downloads" nullable:"false" doc:"Downloads in these sessions, oldest first."`
 	Events        []PersonEvent        `json:"events" nullable:"false" doc:"Events of these links and of deleted ones, as lines of the export of events (GET /api/v1/analytics/export) with visitor=true."`
 	AuditLog      []user.Entry         `json:"audit_log" nullable:"false" doc:"Changes of these submissions and links, and actions of a user with the address."`
+}
+
+// PersonProfile is what an account wrote down about a person.
+type PersonProfile struct {
+	Name      *string  `json:"name" doc:"Name that was set; null for that of the newest submission."`
+	Status    *string  `json:"status" doc:"Status that was set; null if none was."`
+	Note      *string  `json:"note"`
+	CreatedAt api.Time `json:"created_at"`
+	UpdatedAt api.Time `json:"updated_at"`
 }
 
 // PersonSubmission is a form that was sent with an address.

@@ -47,6 +47,7 @@ type Removed struct {
 	AccessLinks int   `json:"access_links" doc:"Personal links. Their events are blanked."`
 	Sessions    int64 `json:"sessions" doc:"Openings of these links."`
 	Downloads   int64 `json:"downloads" doc:"Downloads in these sessions."`
+	Profiles    int64 `json:"profiles" doc:"1 if the account had written down a name, status or note."`
 }
 
 // erase erases all that is stored about an address in an account, and returns the id of the
@@ -189,6 +190,11 @@ func (e *Eraser) remove(ctx context.Context, tx pgx.Tx, key string, what erasure
 	if err := q.UncountSubmissions(ctx, pages); err != nil {
 		return fmt.Errorf("count submissions: %w", err)
 	}
+	profiles, err := q.EraseProfile(ctx, store.EraseProfileParams{EmailKey: key, Until: what.until})
+	if err != nil {
+		return fmt.Errorf("erase profile: %w", err)
+	}
+	all.Profiles += profiles
 	all.Submissions += len(submissions)
 	all.AccessLinks += len(links)
 	all.Sessions += reading.Sessions

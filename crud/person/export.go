@@ -108,6 +108,13 @@ func (p *Persons) read(ctx context.Context, tx pgx.Tx, address email.Address,
 		Downloads: []PersonDownload{}, Events: []PersonEvent{}, AuditLog: []user.Entry{},
 	}
 	q := store.New(tx)
+	profiles, err := q.ProfileOfPerson(ctx, address.Key)
+	if err != nil {
+		return d, fmt.Errorf("read profile: %w", err)
+	}
+	for _, row := range profiles {
+		d.Profile = &PersonProfile{row.Name, row.Status, row.Note, api.TimeOf(row.CreatedAt), api.TimeOf(row.UpdatedAt)}
+	}
 	submissions, counts, err := readSubmissions(ctx, q, address)
 	if err != nil {
 		return d, err

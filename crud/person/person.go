@@ -73,5 +73,18 @@ func (p *Persons) Register(a *api.API) {
 		Description: "What was erased, when, and until when records and backups contain it, with a receipt: a JSON Web Signature (EdDSA) of the other fields. The public keys to verify it are at " +
 			KeysPath + ".",
 	}, p.erasure)
+	api.Register(a, api.Operation{
+		ID: "get-person", Method: "GET", Path: path + "/{access_link_id}", Scope: auth.Leads, Tag: tag, Tagged: true,
+		Summary: "Get a person",
+		Description: "Who the person behind an access link is: name, company, status and note. All access links of an address are one person. " +
+			"get-reader has what the person read.",
+	}, p.get)
+	api.Register(a, api.Operation{
+		ID: "update-person", Method: "PATCH", Path: path + "/{access_link_id}", Scope: auth.Write,
+		Also: []auth.Scope{auth.Leads}, Tag: tag, Tagged: true,
+		Summary:     "Change the name, status or note of a person",
+		Description: "Omitted fields keep their values. The words for a status are open_statuses and closed_statuses of the account.",
+		BodyExample: map[string]any{"status": "In touch", "note": "Wants the numbers for 40 seats by Friday."},
+	}, p.update)
 	a.Handle("GET "+KeysPath, http.HandlerFunc(p.deps.Eraser.serveKeys))
 }

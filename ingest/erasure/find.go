@@ -40,7 +40,7 @@ func Find(ctx context.Context, pool *postgres.Pool, conn driver.Conn, key string
 	}
 	all = []Finding{
 		{"Postgres submissions", rows.Submissions}, {"Postgres access links", rows.AccessLinks},
-		{"Postgres verifications", rows.Verifications},
+		{"Postgres verifications", rows.Verifications}, {"Postgres profiles", rows.Profiles},
 	}
 	for _, table := range copies {
 		var n int64

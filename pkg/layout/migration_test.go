@@ -23,7 +23,7 @@ var growingTables = []string{
 	"erased_links", "erasure_copies", "erasures",
 	"file_objects", "file_removals", "generic_link_counts", "generic_links", "idempotency_keys",
 	"landing_minutes", "lead_magnet_file_chunks",
-	"lead_magnet_files", "lead_magnets", "page_pictures", "pictures", "rate_limits", "reading_notices",
+	"lead_magnet_files", "lead_magnets", "page_pictures", "pictures", "profiles", "rate_limits", "reading_notices",
 	"retired_slugs", "revocations", "river_job",
 	"sessions", "sign_ins", "submissions", "user_sessions", "verifications", "visitor_counts", "webhook_deliveries",
 }

@@ -47,12 +47,12 @@ BEGIN
 END
 $$;
 
-GRANT SELECT, UPDATE (name, brand_color, brand_font, language, timezone, notify, notify_email, notify_confirmed_at, digest_until, notices_since, notices_sent, reading_notices, weekly_report, reported_until, alert_notices, quiet_from, quiet_until) ON accounts TO lodestone_account;
+GRANT SELECT, UPDATE (name, brand_color, brand_font, language, timezone, open_statuses, closed_statuses, notify, notify_email, notify_confirmed_at, digest_until, notices_since, notices_sent, reading_notices, weekly_report, reported_until, alert_notices, quiet_from, quiet_until) ON accounts TO lodestone_account;
 GRANT SELECT (id, account_id, name, prefix, scopes, created_at, last_used_at, revoked_at, created_by, expires_at), INSERT, UPDATE (name, revoked_at)
     ON api_keys TO lodestone_account;
 GRANT SELECT (account_id, operation, key, claimed_at) ON idempotency_keys TO lodestone_account;
 GRANT SELECT, INSERT, UPDATE, DELETE ON lead_magnets, lead_magnet_files, lead_magnet_file_chunks, pictures, generic_links, submissions,
-    verifications, access_links, sessions, downloads, webhook_endpoints, utm_templates TO lodestone_account;
+    verifications, access_links, sessions, downloads, webhook_endpoints, utm_templates, profiles TO lodestone_account;
 GRANT SELECT (id, account_id, endpoint_id, created_at, expires_at), INSERT, UPDATE (expires_at), DELETE ON webhook_secrets TO lodestone_account;
 GRANT SELECT, INSERT, UPDATE ON webhook_deliveries TO lodestone_account;
 GRANT SELECT, INSERT, UPDATE (kind, args), DELETE ON river_job TO lodestone_account;

@@ -80,6 +80,7 @@ func populate(t *testing.T, pool *postgres.Pool) uuid.UUID {
 			{"INSERT INTO alerts (id, account_id, rule_id, direction, value, since) VALUES (gen_random_uuid(), $1, $1, 'above', 1, now())", []any{account}},
 			{"INSERT INTO utm_templates (id, account_id, name, source) VALUES (gen_random_uuid(), $1, 'n', 's')",
 				[]any{account}},
+			{"INSERT INTO profiles (account_id, email_key) VALUES ($1, 'e')", []any{account}},
 			{"INSERT INTO shares (id, account_id, lead_magnet_id, token_hash, key_hash) VALUES (gen_random_uuid(), $1, $2, $3, $3)", []any{account, magnet, account[:]}},
 			{"INSERT INTO embeds (generic_link_id, account_id) VALUES ($2, $1)", []any{account, link}},
 			{"INSERT INTO user_sessions (id, account_id, user_id, method, cookie_hash, key_hash, user_agent) VALUES (gen_random_uuid(), $1, $2, 'mail', $3, $3, '')", []any{account, link, account[:]}},

@@ -16,6 +16,8 @@ const addressesOfPerson = `-- name: AddressesOfPerson :many
 SELECT s.email_key FROM submissions s WHERE s.account_id = $1 AND person_id(s.account_id, s.email_key) = $2::uuid
 UNION
 SELECT a.email_key FROM access_links a WHERE a.account_id = $1 AND person_id(a.account_id, a.email_key) = $2::uuid
+UNION
+SELECT p.email_key FROM profiles p WHERE p.account_id = $1 AND person_id(p.account_id, p.email_key) = $2::uuid
 `
 
 type AddressesOfPersonParams struct {
@@ -83,20 +85,27 @@ func (q *Queries) ContinueErasureLook(ctx context.Context, arg ContinueErasureLo
 const countPerson = `-- name: CountPerson :one
 SELECT (SELECT count(*) FROM submissions s WHERE s.email_key IN ($1::text, normalize($1::text, NFD))) AS submissions,
     (SELECT count(*) FROM access_links a WHERE a.email_key = $1::text) AS access_links,
-    (SELECT count(*) FROM verifications v JOIN submissions s ON s.id = v.submission_id WHERE s.email_key IN ($1::text, normalize($1::text, NFD))) AS verifications
+    (SELECT count(*) FROM verifications v JOIN submissions s ON s.id = v.submission_id WHERE s.email_key IN ($1::text, normalize($1::text, NFD))) AS verifications,
+    (SELECT count(*) FROM profiles p WHERE p.email_key = $1::text) AS profiles
 `
 
 type CountPersonRow struct {
 	Submissions   int64
 	AccessLinks   int64
 	Verifications int64
+	Profiles      int64
 }
 
 // What is stored of an address, in all accounts.
 func (q *Queries) CountPerson(ctx context.Context, emailKey string) (CountPersonRow, error) {
 	row := q.db.QueryRow(ctx, countPerson, emailKey)
 	var i CountPersonRow
-	err := row.Scan(&i.Submissions, &i.AccessLinks, &i.Verifications)
+	err := row.Scan(
+		&i.Submissions,
+		&i.AccessLinks,
+		&i.Verifications,
+		&i.Profiles,
+	)
 	return i, err
 }
 
@@ -707,7 +716,7 @@ func (q *Queries) VacuumDue(ctx context.Context, seconds float64) (bool, error) 
 }
 
 const vacuumPeople = `-- name: VacuumPeople :exec
-VACUUM (ANALYZE, SKIP_LOCKED) submissions, verifications, webhook_deliveries, idempotency_keys, user_sessions, river_job, pg_statistic, access_links
+VACUUM (ANALYZE, SKIP_LOCKED) submissions, profiles, verifications, webhook_deliveries, idempotency_keys, user_sessions, river_job, pg_statistic, access_links
 `
 
 // Removes deleted rows, of statistics as well, and renews these. Another process may be at it: its tables are left out.

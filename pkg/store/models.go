@@ -57,6 +57,8 @@ type Account struct {
 	AlertNotices      bool
 	QuietFrom         *string
 	QuietUntil        *string
+	OpenStatuses      []string
+	ClosedStatuses    []string
 }
 
 type Alert struct {
@@ -178,6 +180,17 @@ type LeadMagnetFile struct {
 	Outline        []byte
 	ObjectID       *uuid.UUID
 	UnreadablePage *int32
+}
+
+type Profile struct {
+	AccountID uuid.UUID
+	EmailKey  string
+	Name      *string
+	Status    *string
+	Note      *string
+	Revision  int64
+	CreatedAt time.Time
+	UpdatedAt time.Time
 }
 
 type Restored struct {

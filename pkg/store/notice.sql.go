@@ -505,9 +505,11 @@ UPDATE accounts SET
     name = coalesce($14, name),
     language = CASE WHEN $15::boolean THEN $16 ELSE language END,
     timezone = coalesce($17, timezone),
+    open_statuses = coalesce($18::text[], open_statuses),
+    closed_statuses = coalesce($19::text[], closed_statuses),
     reported_until = CASE WHEN $3::boolean AND NOT weekly_report THEN now() ELSE reported_until END,
     digest_until = CASE WHEN $1 = 'daily' AND notify <> 'daily' THEN now() ELSE digest_until END
-RETURNING id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, language, timezone, brand_font, reading_notices, weekly_report, reported_until, alert_notices, quiet_from, quiet_until
+RETURNING id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, language, timezone, brand_font, reading_notices, weekly_report, reported_until, alert_notices, quiet_from, quiet_until, open_statuses, closed_statuses
 `
 
 type UpdateAccountParams struct {
@@ -528,6 +530,8 @@ type UpdateAccountParams struct {
 	SetLanguage     bool
 	Language        *string
 	Timezone        *string
+	OpenStatuses    []string
+	ClosedStatuses  []string
 }
 
 // Daily mails begin with the leads that come after they were switched on. Another address is not confirmed, unless
@@ -551,6 +555,8 @@ func (q *Queries) UpdateAccount(ctx context.Context, arg UpdateAccountParams) (A
 		arg.SetLanguage,
 		arg.Language,
 		arg.Timezone,
+		arg.OpenStatuses,
+		arg.ClosedStatuses,
 	)
 	var i Account
 	err := row.Scan(
@@ -574,6 +580,8 @@ func (q *Queries) UpdateAccount(ctx context.Context, arg UpdateAccountParams) (A
 		&i.AlertNotices,
 		&i.QuietFrom,
 		&i.QuietUntil,
+		&i.OpenStatuses,
+		&i.ClosedStatuses,
 	)
 	return i, err
 }

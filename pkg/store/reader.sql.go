@@ -12,43 +12,6 @@ import (
 	"github.com/google/uuid"
 )
 
-const addressesOfLinks = `-- name: AddressesOfLinks :many
-SELECT id, email FROM access_links
-WHERE account_id = $1 AND id = ANY ($2::uuid[])
-ORDER BY created_at, id
-`
-
-type AddressesOfLinksParams struct {
-	AccountID uuid.UUID
-	IDs       []uuid.UUID
-}
-
-type AddressesOfLinksRow struct {
-	ID    uuid.UUID
-	Email string
-}
-
-// Oldest first.
-func (q *Queries) AddressesOfLinks(ctx context.Context, arg AddressesOfLinksParams) ([]AddressesOfLinksRow, error) {
-	rows, err := q.db.Query(ctx, addressesOfLinks, arg.AccountID, arg.IDs)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []AddressesOfLinksRow
-	for rows.Next() {
-		var i AddressesOfLinksRow
-		if err := rows.Scan(&i.ID, &i.Email); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const linksMatching = `-- name: LinksMatching :one
 SELECT coalesce(string_agg(uuid_send(m.id), ''), '')::bytea AS ids
 FROM (
@@ -56,7 +19,14 @@ FROM (
     WHERE a.account_id = $1 AND a.email_key IN (
         SELECT k.email_key FROM access_links k
         WHERE k.account_id = $1
-            AND (strpos(k.email_key, $2::text) > 0 OR strpos(k.email_key, $3::text) > 0 OR strpos(lower(k.email), $2::text) > 0))
+            AND (strpos(k.email_key, $2::text) > 0 OR strpos(k.email_key, $3::text) > 0 OR strpos(lower(k.email), $2::text) > 0)
+        UNION ALL
+        SELECT p.email_key FROM profiles p
+        WHERE p.account_id = $1
+            AND strpos(search_text(concat_ws(chr(10), p.name, p.note)), search_text($2::text)) > 0
+        UNION ALL
+        SELECT k.email_key FROM submissions s JOIN access_links k ON k.account_id = s.account_id AND k.submission_id = s.id
+        WHERE s.account_id = $1 AND strpos(search_text(s.name), search_text($2::text)) > 0)
     LIMIT $4::bigint) AS m
 `
 
@@ -67,8 +37,8 @@ type LinksMatchingParams struct {
 	RowLimit  int64
 }
 
-// The access links whose address has a text in it, as 16 bytes each (as in LinksOfAddress), up to a maximum. An address can be spelled in
-// two ways, of which one may match: all its links are found.
+// The access links of people whose address, name or note has a text in it, as 16 bytes each (as in LinksOfAddress), up to a maximum. An
+// address can be spelled in two ways, of which one may match: all its links are found.
 func (q *Queries) LinksMatching(ctx context.Context, arg LinksMatchingParams) ([]byte, error) {
 	row := q.db.QueryRow(ctx, linksMatching,
 		arg.AccountID,
@@ -128,6 +98,60 @@ func (q *Queries) LinksOfReader(ctx context.Context, arg LinksOfReaderParams) ([
 			&i.MaxViews,
 			&i.ExpiresAt,
 			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const peopleOfLinks = `-- name: PeopleOfLinks :many
+WITH links AS MATERIALIZED (
+    SELECT a.id, a.email, a.email_key, a.created_at FROM access_links a
+    WHERE a.account_id = $1 AND a.id = ANY ($2::uuid[])
+), named AS MATERIALIZED (
+    SELECT l.email_key, coalesce(person_name($1::uuid, l.email_key), '') AS name FROM links l GROUP BY l.email_key
+)
+SELECT l.id, l.email, n.name::text AS name, coalesce(p.status, c.open_statuses[1])::text AS status,
+    coalesce(p.status = ANY (c.closed_statuses), false)::boolean AS closed
+FROM links l JOIN named n ON n.email_key = l.email_key JOIN accounts c ON c.id = $1
+LEFT JOIN profiles p ON p.account_id = $1 AND p.email_key = l.email_key
+ORDER BY l.created_at, l.id
+`
+
+type PeopleOfLinksParams struct {
+	AccountID uuid.UUID
+	IDs       []uuid.UUID
+}
+
+type PeopleOfLinksRow struct {
+	ID     uuid.UUID
+	Email  string
+	Name   string
+	Status string
+	Closed bool
+}
+
+// Who access links are for, the oldest link first.
+func (q *Queries) PeopleOfLinks(ctx context.Context, arg PeopleOfLinksParams) ([]PeopleOfLinksRow, error) {
+	rows, err := q.db.Query(ctx, peopleOfLinks, arg.AccountID, arg.IDs)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []PeopleOfLinksRow
+	for rows.Next() {
+		var i PeopleOfLinksRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Email,
+			&i.Name,
+			&i.Status,
+			&i.Closed,
 		); err != nil {
 			return nil, err
 		}

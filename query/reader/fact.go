@@ -18,12 +18,12 @@ import (
 //go:embed source.sql
 var sourceSQL string
 
-// TooManyError says that a text is part of more addresses than a list can be restricted to.
+// TooManyError says that a text fits more access links than a list can be restricted to.
 type TooManyError struct{ Max int }
 
 // Error implements error; it completes a sentence that begins with the field's name.
 func (e TooManyError) Error() string {
-	return fmt.Sprintf("is part of the addresses of more than %d access links: give more of the address", e.Max)
+	return fmt.Sprintf("is part of the addresses, names or notes of people with more than %d access links: give more of it", e.Max)
 }
 
 // maxLinks is the number of access links that a list is restricted to at most.
@@ -37,8 +37,8 @@ func (r *Readers) facts(ctx context.Context, account uuid.UUID) facts {
 	return func(fn func(tx pgx.Tx) error) error { return r.postgres.Account(ctx, account, fn) }
 }
 
-// matching returns the access links whose address has the text in it, without regard to case: at
-// most so many.
+// matching returns the access links of people whose address, name or note has the text in it,
+// without regard to case and accents: at most so many.
 func matching(ctx context.Context, account uuid.UUID, from facts, text string,
 	most int) (links []uuid.UUID, err error) {
 	var found []byte
@@ -48,7 +48,7 @@ func matching(ctx context.Context, account uuid.UUID, from facts, text string,
 		})
 		return err
 	}); err != nil {
-		return nil, fmt.Errorf("find access links by address: %w", err)
+		return nil, fmt.Errorf("find access links by a text: %w", err)
 	}
 	for id := range slices.Chunk(found, len(uuid.UUID{})) {
 		links = append(links, uuid.UUID(id))
@@ -59,28 +59,17 @@ func matching(ctx context.Context, account uuid.UUID, from facts, text string,
 	return links, nil
 }
 
-// complete adds to people their addresses and sources.
+// complete adds to people who they are, and their sources.
 func (r *Readers) complete(ctx context.Context, account uuid.UUID, from facts, people []Person) error {
 	if len(people) == 0 {
 		return nil
 	}
-	var links, ids []uuid.UUID
-	of := map[uuid.UUID]*Person{}
-	for i := range people {
-		links, ids = append(links, people[i].AccessLinks...), append(ids, people[i].ID)
-		for _, id := range people[i].AccessLinks {
-			of[id] = &people[i]
-		}
-	}
-	var addresses []store.AddressesOfLinksRow
-	if err := from(func(tx pgx.Tx) (err error) {
-		addresses, err = store.New(tx).AddressesOfLinks(ctx, store.AddressesOfLinksParams{AccountID: account, IDs: links})
+	if err := identify(ctx, account, from, people); err != nil {
 		return err
-	}); err != nil {
-		return fmt.Errorf("read addresses of readers: %w", err)
 	}
-	for _, a := range addresses {
-		of[a.ID].Email = &a.Email
+	ids := make([]uuid.UUID, len(people))
+	for i := range people {
+		ids[i] = people[i].ID
 	}
 	sources, err := r.sources(ctx, account, ids)
 	if err != nil {
@@ -88,6 +77,34 @@ func (r *Readers) complete(ctx context.Context, account uuid.UUID, from facts, p
 	}
 	for i := range people {
 		people[i].Source = sources[people[i].ID]
+	}
+	return nil
+}
+
+// identify adds to people who they are: by their access links, of which those that were deleted are
+// of no one.
+func identify(ctx context.Context, account uuid.UUID, from facts, people []Person) error {
+	var links []uuid.UUID
+	of := map[uuid.UUID]*Person{}
+	for i := range people {
+		links = append(links, people[i].AccessLinks...)
+		for _, id := range people[i].AccessLinks {
+			of[id] = &people[i]
+		}
+	}
+	var known []store.PeopleOfLinksRow
+	if err := from(func(tx pgx.Tx) (err error) {
+		known, err = store.New(tx).PeopleOfLinks(ctx, store.PeopleOfLinksParams{AccountID: account, IDs: links})
+		return err
+	}); err != nil {
+		return fmt.Errorf("read who readers are: %w", err)
+	}
+	for _, k := range known {
+		p := of[k.ID]
+		p.Email, p.Status, p.Closed = &k.Email, &k.Status, k.Closed
+		if k.Name != "" {
+			p.Name = &k.Name
+		}
 	}
 	return nil
 }

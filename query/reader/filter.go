@@ -20,7 +20,7 @@ import (
 // Filter says who is asked for, by which events, and in which order. Zero values and nil do not
 // restrict.
 type Filter struct {
-	Text          string     // part of the address
+	Text          string     // part of the address, the name or the note
 	LeadMagnetID  *uuid.UUID // only events of it count
 	GenericLinkID *uuid.UUID // only events of access links from it count
 	UTMSource     *string    // only events of access links with it count

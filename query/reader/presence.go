@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/pkg/postgres"
-	"lodestone/pkg/store"
 	"lodestone/query/scope"
 )
 
@@ -41,6 +40,7 @@ type PresentReader struct {
 	Since        time.Time // first event of the session
 	LastSeen     time.Time // end of the visit to the page
 	Email        *string   // nil: it was not asked for, or the link was deleted
+	Name         *string   // nil: not asked for, or not known
 }
 
 // Watcher knows who reads. It is safe for concurrent use.
@@ -53,8 +53,8 @@ type Watcher struct {
 func NewWatcher(p *postgres.Pool, ch *scope.ClickHouse) *Watcher { return &Watcher{p, ch} }
 
 // Read returns the readers with a visit to a page that ended at or after a time, with their
-// addresses if that is asked for.
-func (w *Watcher) Read(ctx context.Context, account uuid.UUID, since time.Time, emails bool) (Presence, error) {
+// addresses and names if these are asked for.
+func (w *Watcher) Read(ctx context.Context, account uuid.UUID, since time.Time, who bool) (Presence, error) {
 	var p Presence
 	statement := scope.Statement{Name: "readers now", SQL: presenceSQL, OneSnapshot: true, Params: map[string]string{
 		"since": strconv.FormatInt(since.UnixMilli(), 10), "longest": strconv.FormatInt(longestVisit.Milliseconds(), 10),
@@ -79,33 +79,24 @@ func (w *Watcher) Read(ctx context.Context, account uuid.UUID, since time.Time, 
 	if err != nil {
 		return Presence{}, err
 	}
-	if emails && len(p.Readers) > 0 {
-		err = w.addEmails(ctx, account, p.Readers)
+	if who && len(p.Readers) > 0 {
+		err = w.identify(ctx, account, p.Readers)
 	}
 	return p, err
 }
 
-func (w *Watcher) addEmails(ctx context.Context, account uuid.UUID, readers []PresentReader) error {
-	ids := make([]uuid.UUID, len(readers))
+// identify adds who readers are.
+func (w *Watcher) identify(ctx context.Context, account uuid.UUID, readers []PresentReader) error {
+	people := make([]Person, len(readers))
 	for i, r := range readers {
-		ids[i] = r.AccessLinkID
+		people[i].AccessLinks = []uuid.UUID{r.AccessLinkID}
 	}
-	var found []store.EmailsOfLinksRow
-	err := w.postgres.Account(ctx, account, func(tx pgx.Tx) (err error) {
-		found, err = store.New(tx).EmailsOfLinks(ctx, store.EmailsOfLinksParams{AccountID: account, IDs: ids})
+	from := func(fn func(pgx.Tx) error) error { return w.postgres.Account(ctx, account, fn) }
+	if err := identify(ctx, account, from, people); err != nil {
 		return err
-	})
-	if err != nil {
-		return fmt.Errorf("read addresses of access links: %w", err)
 	}
-	emails := map[uuid.UUID]string{}
-	for _, row := range found {
-		emails[row.ID] = row.Email
-	}
-	for i := range readers {
-		if email, ok := emails[readers[i].AccessLinkID]; ok {
-			readers[i].Email = &email
-		}
+	for i := range people {
+		readers[i].Email, readers[i].Name = people[i].Email, people[i].Name
 	}
 	return nil
 }

@@ -32,6 +32,9 @@ func New(p *postgres.Pool, ch *scope.ClickHouse) *Readers {
 type Person struct {
 	ID          uuid.UUID
 	Email       *string // as typed for the newest of the access links; nil: they are deleted
+	Name        *string // nil: not known
+	Status      *string // nil: the access links are deleted
+	Closed      bool    // the status is one of the account's closed ones
 	AccessLinks []uuid.UUID
 	Source      Source
 	Activity

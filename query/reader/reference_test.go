@@ -83,7 +83,9 @@ func (m *model) list(f reader.Filter, asOf time.Time) (people []reader.Person, b
 			links[e.AccessLinkID] = true
 		}
 		p.AccessLinks = sorted(links)
-		p.Email = m.email(p.AccessLinks)
+		if p.Email = m.email(p.AccessLinks); p.Email != nil {
+			p.Status = new("New")
+		}
 		furthest := m.furthest(events)
 		if p.PageViews > 0 && p.Pages >= int64(f.MinPages) && (f.Finished == nil || p.Finished == *f.Finished) &&
 			(f.Downloaded == nil || (p.Downloads > 0) == *f.Downloaded) &&

@@ -81,6 +81,11 @@ func (r *Readers) known(ctx context.Context, account, link uuid.UUID) (s Story, 
 		if s.Links, err = q.LinksOfReader(ctx, store.LinksOfReaderParams{AccountID: account, ID: link}); err != nil {
 			return err
 		}
+		who := []Person{{AccessLinks: []uuid.UUID{link}}}
+		if err := identify(ctx, account, func(fn func(pgx.Tx) error) error { return fn(tx) }, who); err != nil {
+			return err
+		}
+		s.Person = who[0]
 		var ids []uuid.UUID
 		for _, l := range s.Links {
 			if l.SubmissionID != nil {

@@ -21,7 +21,7 @@ function plant(field) {
 const plants = (operation, ...fields) => Object.fromEntries(fields.map((f) => [f, plant(`${operation}.${f}`)]));
 
 /** Fields of texts that mean something else: they cannot hold what is planted, or hold a secret. */
-const elsewhere = /\.(timezone|password|emails|lead_magnet_id)$/;
+const elsewhere = /\.(timezone|password|emails|lead_magnet_id|status)$/;
 
 /** Returns the fields of all operations that would take what is planted. */
 async function typable() {
@@ -95,6 +95,8 @@ test('hostile text: every field, on every screen, page and mail', async (t) => {
   await own('PATCH', `/api/v1/lead-magnets/${changed.id}`, { ...plants('update-lead-magnet', ...all), end_url: 'https://example.com/' });
   const other = await own('POST', '/api/v1/generic-links', { lead_magnet_id: changed.id });
   await own('PATCH', `/api/v1/generic-links/${other.id}`, plants('update-generic-link', ...texts));
+  const known = await own('POST', '/api/v1/access-links', { lead_magnet_id: magnet.id, email: 'known@example.com' });
+  await own('PATCH', `/api/v1/people/${known.id}`, plants('update-person', 'name', 'note'));
   const share = await own('POST', `/api/v1/lead-magnets/${magnet.id}/shares`, plants('create-share', 'name'));
   await own('POST', '/api/v1/keys', { ...plants('create-key', 'name'), scopes: ['read'] });
   const values = ['name', 'source', 'medium', 'campaign', 'content', 'term'];
@@ -156,7 +158,7 @@ test('hostile text: every field, on every screen, page and mail', async (t) => {
   await v.page.waitForURL(`${site}/dashboard`);
   await own('PATCH', '/api/v1/account', { notify_email: invited });
   await eventually(async () => (await own('GET', `/api/v1/analytics/readers`)).data.some((r) => r.email === email), 'the reader');
-  const visits = new Map(), queue = ['/dashboard', '/dashboard/live', '/dashboard/sign-in/account', `/dashboard/links/${link.id}?column=name&column=state&column=source&column=medium&column=campaign&column=content&column=term`];
+  const visits = new Map(), queue = ['/dashboard', '/dashboard/live', '/dashboard/sign-in/account', `/dashboard/readers/${known.id}`, `/dashboard/links/${link.id}?column=name&column=state&column=source&column=medium&column=campaign&column=content&column=term`];
   let screens = 0;
   for (const path of queue) {
     await v.page.goto(site + path);

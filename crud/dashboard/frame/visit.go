@@ -53,6 +53,7 @@ type Visit struct {
 	R       *http.Request
 	Session signin.Session
 	Period  Period
+	own     ownAccount
 	texts   *web.Texts
 	frame   *Frame
 	client  *client
@@ -61,7 +62,8 @@ type Visit struct {
 func (f *Frame) visit(w http.ResponseWriter, r *http.Request, a http.Handler) *Visit {
 	v := &Visit{W: w, R: r, Session: signin.From(r.Context()), texts: f.texts.In(language(r)), frame: f}
 	v.client = newClient(v, a)
-	v.Period = ParsePeriod(r.URL.Query(), time.Now(), v.zone())
+	v.own, _ = Get[ownAccount](v, "/api/v1/account", nil) // if the API does not answer, the screen's own question says so
+	v.Period = ParsePeriod(r.URL.Query(), time.Now(), timezone.OrUTC(v.own.Timezone))
 	v.Period.texts = v.texts
 	return v
 }
@@ -70,17 +72,16 @@ func (f *Frame) visit(w http.ResponseWriter, r *http.Request, a http.Handler) *V
 // has texts in it. Else it is English.
 func language(r *http.Request) locale.Language { return locale.Match(r.Header.Get("Accept-Language")) }
 
-// zone is the time zone of the account; UTC if the API does not answer, which the screen's own
-// question then says.
-func (v *Visit) zone() *time.Location {
-	account, err := Get[struct {
-		Timezone string `json:"timezone"`
-	}](v, "/api/v1/account", nil)
-	if err != nil {
-		return time.UTC
-	}
-	return timezone.OrUTC(account.Timezone)
+// ownAccount is what all screens need of the account.
+type ownAccount struct {
+	Timezone       string   `json:"timezone"`
+	OpenStatuses   []string `json:"open_statuses"`
+	ClosedStatuses []string `json:"closed_statuses"`
 }
+
+// Statuses are the account's words for the status of a person. The first is that of people who have
+// none.
+func (v *Visit) Statuses() []string { return slices.Concat(v.own.OpenStatuses, v.own.ClosedStatuses) }
 
 // Path returns a path of the site as a browser asks for it.
 func (v *Visit) Path(path string) string { return v.frame.deps.Pages.Path(path) }

@@ -96,10 +96,12 @@ var zones = []string{
 }
 
 // accountFields are the fields of the form.
-var accountFields = []string{"name", "brand_font", "timezone", "brand_color", "language"}
+var accountFields = []string{"name", "brand_font", "timezone", "brand_color", "language", "open_statuses",
+	"closed_statuses"}
 
 func accountValues(a *account.Account) url.Values {
-	q := url.Values{"name": {a.Name}, "brand_font": {string(a.BrandFont)}, "timezone": {a.Timezone}}
+	q := url.Values{"name": {a.Name}, "brand_font": {string(a.BrandFont)}, "timezone": {a.Timezone},
+		"open_statuses": {strings.Join(a.OpenStatuses, ", ")}, "closed_statuses": {strings.Join(a.ClosedStatuses, ", ")}}
 	if a.BrandColor != nil {
 		q.Set("brand_color", *a.BrandColor)
 	}
@@ -120,6 +122,11 @@ func (s *Screens) changeAccount(v *frame.Visit) error {
 		"timezone":    strings.TrimSpace(typed.Get("timezone")),
 		"brand_color": frame.Optional(typed.Get("brand_color")), "language": frame.Optional(typed.Get("language")),
 	}
+	for _, name := range []string{"open_statuses", "closed_statuses"} {
+		if typed.Has(name) {
+			body[name] = listed(typed.Get(name))
+		}
+	}
 	maps.DeleteFunc(body, func(name string, _ any) bool { return !frame.Changed(typed, name) })
 	_, err = frame.Send[account.Account](v, http.MethodPatch, accountPath, body, nil)
 	if f, ok := frame.Rejected(typed, err); ok {
@@ -129,6 +136,17 @@ func (s *Screens) changeAccount(v *frame.Visit) error {
 		return err
 	}
 	return s.redirect(v, "", "saved")
+}
+
+// listed are the words of a list with commas.
+func listed(list string) []string {
+	all := []string{}
+	for word := range strings.SplitSeq(list, ",") {
+		if word = strings.TrimSpace(word); word != "" {
+			all = append(all, word)
+		}
+	}
+	return all
 }
 
 // uploadLogo replaces the logo.

@@ -8,7 +8,9 @@ SELECT person_id(sqlc.arg(account_id)::uuid, sqlc.arg(email_key)::text)::uuid AS
 -- The addresses of which the id of a person was made. There is at most one: the id is a hash. Not scoped, since accounts cannot make ids.
 SELECT s.email_key FROM submissions s WHERE s.account_id = sqlc.arg(account_id) AND person_id(s.account_id, s.email_key) = sqlc.arg(person_id)::uuid
 UNION
-SELECT a.email_key FROM access_links a WHERE a.account_id = sqlc.arg(account_id) AND person_id(a.account_id, a.email_key) = sqlc.arg(person_id)::uuid;
+SELECT a.email_key FROM access_links a WHERE a.account_id = sqlc.arg(account_id) AND person_id(a.account_id, a.email_key) = sqlc.arg(person_id)::uuid
+UNION
+SELECT p.email_key FROM profiles p WHERE p.account_id = sqlc.arg(account_id) AND person_id(p.account_id, p.email_key) = sqlc.arg(person_id)::uuid;
 
 -- name: AwaitWriters :exec
 -- Waits for the transactions that have added rows of an account, which hold its row for their references. It keeps no lock.
@@ -74,7 +76,7 @@ SELECT (EXISTS (SELECT FROM erasures WHERE erased_at > clock_timestamp() - make_
 
 -- name: VacuumPeople :exec
 -- Removes deleted rows, of statistics as well, and renews these. Another process may be at it: its tables are left out.
-VACUUM (ANALYZE, SKIP_LOCKED) submissions, verifications, webhook_deliveries, idempotency_keys, user_sessions, river_job, pg_statistic, access_links;
+VACUUM (ANALYZE, SKIP_LOCKED) submissions, profiles, verifications, webhook_deliveries, idempotency_keys, user_sessions, river_job, pg_statistic, access_links;
 
 -- name: VacuumAll :exec
 VACUUM (ANALYZE);
@@ -126,7 +128,8 @@ SELECT person_id(a.id, sqlc.arg(email_key)::text)::uuid FROM (SELECT id FROM acc
 -- What is stored of an address, in all accounts.
 SELECT (SELECT count(*) FROM submissions s WHERE s.email_key IN (sqlc.arg(email_key)::text, normalize(sqlc.arg(email_key)::text, NFD))) AS submissions,
     (SELECT count(*) FROM access_links a WHERE a.email_key = sqlc.arg(email_key)::text) AS access_links,
-    (SELECT count(*) FROM verifications v JOIN submissions s ON s.id = v.submission_id WHERE s.email_key IN (sqlc.arg(email_key)::text, normalize(sqlc.arg(email_key)::text, NFD))) AS verifications;
+    (SELECT count(*) FROM verifications v JOIN submissions s ON s.id = v.submission_id WHERE s.email_key IN (sqlc.arg(email_key)::text, normalize(sqlc.arg(email_key)::text, NFD))) AS verifications,
+    (SELECT count(*) FROM profiles p WHERE p.email_key = sqlc.arg(email_key)::text) AS profiles;
 
 -- name: LinksOfPeople :many
 -- What was erased of people, and what was deleted of them before.

@@ -48,6 +48,8 @@ UPDATE accounts SET
     name = coalesce(sqlc.narg(name), name),
     language = CASE WHEN sqlc.arg(set_language)::boolean THEN sqlc.narg(language) ELSE language END,
     timezone = coalesce(sqlc.narg(timezone), timezone),
+    open_statuses = coalesce(sqlc.narg(open_statuses)::text[], open_statuses),
+    closed_statuses = coalesce(sqlc.narg(closed_statuses)::text[], closed_statuses),
     reported_until = CASE WHEN sqlc.narg(weekly_report)::boolean AND NOT weekly_report THEN now() ELSE reported_until END,
     digest_until = CASE WHEN sqlc.narg(notify) = 'daily' AND notify <> 'daily' THEN now() ELSE digest_until END
 RETURNING *;

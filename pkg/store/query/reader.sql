@@ -1,20 +1,35 @@
 -- name: LinksMatching :one
--- The access links whose address has a text in it, as 16 bytes each (as in LinksOfAddress), up to a maximum. An address can be spelled in
--- two ways, of which one may match: all its links are found.
+-- The access links of people whose address, name or note has a text in it, as 16 bytes each (as in LinksOfAddress), up to a maximum. An
+-- address can be spelled in two ways, of which one may match: all its links are found.
 SELECT coalesce(string_agg(uuid_send(m.id), ''), '')::bytea AS ids
 FROM (
     SELECT a.id FROM access_links a
     WHERE a.account_id = sqlc.arg(account_id) AND a.email_key IN (
         SELECT k.email_key FROM access_links k
         WHERE k.account_id = sqlc.arg(account_id)
-            AND (strpos(k.email_key, sqlc.arg(typed)::text) > 0 OR strpos(k.email_key, sqlc.arg(key)::text) > 0 OR strpos(lower(k.email), sqlc.arg(typed)::text) > 0))
+            AND (strpos(k.email_key, sqlc.arg(typed)::text) > 0 OR strpos(k.email_key, sqlc.arg(key)::text) > 0 OR strpos(lower(k.email), sqlc.arg(typed)::text) > 0)
+        UNION ALL
+        SELECT p.email_key FROM profiles p
+        WHERE p.account_id = sqlc.arg(account_id)
+            AND strpos(search_text(concat_ws(chr(10), p.name, p.note)), search_text(sqlc.arg(typed)::text)) > 0
+        UNION ALL
+        SELECT k.email_key FROM submissions s JOIN access_links k ON k.account_id = s.account_id AND k.submission_id = s.id
+        WHERE s.account_id = sqlc.arg(account_id) AND strpos(search_text(s.name), search_text(sqlc.arg(typed)::text)) > 0)
     LIMIT sqlc.arg(row_limit)::bigint) AS m;
 
--- name: AddressesOfLinks :many
--- Oldest first.
-SELECT id, email FROM access_links
-WHERE account_id = sqlc.arg(account_id) AND id = ANY (sqlc.arg(ids)::uuid[])
-ORDER BY created_at, id;
+-- name: PeopleOfLinks :many
+-- Who access links are for, the oldest link first.
+WITH links AS MATERIALIZED (
+    SELECT a.id, a.email, a.email_key, a.created_at FROM access_links a
+    WHERE a.account_id = sqlc.arg(account_id) AND a.id = ANY (sqlc.arg(ids)::uuid[])
+), named AS MATERIALIZED (
+    SELECT l.email_key, coalesce(person_name(sqlc.arg(account_id)::uuid, l.email_key), '') AS name FROM links l GROUP BY l.email_key
+)
+SELECT l.id, l.email, n.name::text AS name, coalesce(p.status, c.open_statuses[1])::text AS status,
+    coalesce(p.status = ANY (c.closed_statuses), false)::boolean AS closed
+FROM links l JOIN named n ON n.email_key = l.email_key JOIN accounts c ON c.id = sqlc.arg(account_id)
+LEFT JOIN profiles p ON p.account_id = sqlc.arg(account_id) AND p.email_key = l.email_key
+ORDER BY l.created_at, l.id;
 
 -- name: TitlesOfLeadMagnets :many
 SELECT id, title FROM lead_magnets WHERE account_id = sqlc.arg(account_id) AND id = ANY (sqlc.arg(ids)::uuid[]);
