@@ -69,6 +69,7 @@ func operations(t *testing.T, u *user) []operation {
 	template := u.post(t, "/api/v1/utm-templates", `{"name":"letter","source":"newsletter"}`).object(t)["id"].(string)
 	spare := u.post(t, "/api/v1/utm-templates", `{"name":"spare","source":"newsletter"}`).object(t)["id"].(string)
 	rule := u.post(t, "/api/v1/alert-rules", `{"kind":"range"}`).object(t)["id"].(string)
+	recipients := linksPath + "/" + link.ID + "/recipients"
 	const (
 		hooks    = "/api/v1/webhooks"
 		jsonType = "application/json"
@@ -112,6 +113,18 @@ func operations(t *testing.T, u *user) []operation {
 		{"delete-generic-link", "DELETE", linksPath + "/" + u.link(t, m.ID).ID, "", "", auth.Write},
 		{"list-submissions", "GET", linksPath + "/" + link.ID + "/submissions", "", "", auth.Leads},
 		{"export-submissions", "GET", linksPath + "/" + link.ID + "/submissions/export", "", "", auth.Leads},
+		{"list-recipients", "GET", recipients, "", "", auth.Leads},
+		{"count-recipients", "GET", recipients + "/counts", "", "", auth.Read},
+		{"export-recipients", "GET", recipients + "/export", "", "", auth.Leads},
+		{"add-recipients", "POST", recipients, `{"recipients":[{"email":"guest@example.com"}]}`, jsonType, auth.Write},
+		{"import-recipients", "POST", recipients + "/import", "other@example.com", "text/csv", auth.Write},
+		{"send-to-recipients", "POST", recipients + "/send", `{"subject":"x","text":"y"}`, jsonType, auth.Write},
+		{"remind-recipients", "POST", recipients + "/remind", `{"subject":"x","text":"y","after_days":3}`, jsonType,
+			auth.Write},
+		{"set-reminder-rule", "PUT", recipients + "/reminder", `{"subject":"x","text":"y","after_days":3}`, jsonType,
+			auth.Write},
+		{"get-reminder-rule", "GET", recipients + "/reminder", "", "", auth.Read},
+		{"delete-reminder-rule", "DELETE", recipients + "/reminder", "", "", auth.Write},
 		{"delete-submission", "DELETE", "/api/v1/submissions/" + submission, "", "", auth.Write},
 		{"create-access-link", "POST", accessPath, `{"lead_magnet_id":"` + m.ID + `","email":"jo@example.com"}`, jsonType,
 			auth.Write},

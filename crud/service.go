@@ -28,6 +28,7 @@ import (
 	"lodestone/crud/person"
 	"lodestone/crud/picture"
 	"lodestone/crud/queue"
+	"lodestone/crud/recipient"
 	"lodestone/crud/revocation"
 	"lodestone/crud/session"
 	"lodestone/crud/signin"
@@ -123,6 +124,7 @@ type Service struct {
 	links       *link.Links
 	submissions *submission.Submissions
 	access      *accesslink.Links
+	recipients  *recipient.Recipients
 	landing     *landing.Landing
 	viewer      *viewer.Viewer
 	downloads   *session.Reporter // reports finished downloads to the collector
@@ -198,6 +200,13 @@ func New(c Config, d Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	access := accesslink.New(c.Plans.Plans,
+		accesslink.Deps{Postgres: d.Postgres, Site: b.site, Tokens: d.Tokens, Log: d.Log})
+	recipients, err := recipient.New(recipient.Deps{Postgres: d.Postgres, Links: access, Mail: b.mails, Queue: b.jobs,
+		Tokens: d.Tokens, Pages: b.pages, Log: d.Log})
+	if err != nil {
+		return nil, err
+	}
 	return &Service{
 		config:      c,
 		revocations: revocations,
@@ -229,8 +238,8 @@ func New(c Config, d Deps) (*Service, error) {
 		links: link.New(c.Plans.Plans, link.Deps{Postgres: d.Postgres, Site: b.site,
 			Collector: strings.TrimRight(c.CollectorURL, "/"), Tokens: d.Tokens, Thumbnailer: thumbnailer}),
 		submissions: submission.New(d.Postgres),
-		access: accesslink.New(c.Plans.Plans, accesslink.Deps{Postgres: d.Postgres, Site: b.site,
-			Tokens: d.Tokens, Log: d.Log}),
+		access:      access,
+		recipients:  recipients,
 		query: certificate.HTTP(&http.Transport{
 			MaxIdleConnsPerHost:   64,
 			IdleConnTimeout:       90 * time.Second,
@@ -278,6 +287,7 @@ func (s *Service) Register(a *api.API) error {
 	s.landing.Register(a)
 	s.viewer.Register(a)
 	s.access.Register(a)
+	s.recipients.Register(a)
 	s.webhooks.Register(a)
 	s.notices.Register(a)
 	s.weekly.Serve(a)

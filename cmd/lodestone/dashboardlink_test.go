@@ -226,21 +226,41 @@ func pick(o object, names ...string) object {
 	return out
 }
 
-// recipients makes links for a list of addresses.
+// recipients adds people to the list of a link after a preview, sends them the document, and finds
+// them there.
 func (v *owner) recipients(path, magnet string) {
 	v.t.Helper()
-	s := v.send(v.open(path), path+"/recipients", url.Values{"emails": {"ada@example.com\r\nmistyped\r\nada@example.com"}})
+	v.open(path).has("Add recipients")
+	path += "/recipients"
+	s := v.send(v.open(path), path, url.Values{"list": {"PK\x03\x04"}})
 	require.Equal(v.t, http.StatusUnprocessableEntity, s.status)
-	require.Len(v.t, s.wrong(), 1)
-	require.Contains(v.t, s.wrong()[0], "mistyped: ")
-	s.has("ada@example.com\nmistyped")
-	s = v.send(s, path+"/recipients", url.Values{"emails": {"ada@example.com, bob@example.com"}, "max_views": {"3"}})
-	require.Equal(v.t, http.StatusCreated, s.status)
+	s.has("The list is an Excel workbook")
+	s = v.send(v.open(path), path, url.Values{"list": {"Ada Byron <ada@example.com>, mistyped, ada@example.com\r\n" +
+		`"` + strings.ReplaceAll(evil, `"`, `""`) + `" <bob@example.com>`}})
+	require.Equal(v.t, http.StatusOK, s.status)
+	s.has("2 recipients will be added")
+	s.has("1 row repeats an email address")
+	s.has("Ada Byron")
 	_, made := v.api("GET", "/api/v1/access-links?lead_magnet_id="+magnet, nil)
+	require.Empty(v.t, made["data"])
+	s = v.send(s, path, nil)
+	s.has("2 recipients added")
+	s.has("Ada Byron")
+	s.has("not sent")
+	s = v.send(s, path+"/send", url.Values{"subject": {"{company}"}})
+	require.Equal(v.t, []string{"Has {company}; allowed is {name}."}, s.wrong())
+	s = v.send(s, path+"/send", url.Values{"subject": {"A guide"}})
+	s.has("2 emails are on their way")
+	s.has("Every recipient has been sent the document")
+	s = v.send(s, path+"/remind", url.Values{"do": {"rule"}, "before_page": {"4"}})
+	s.has("Reminders are sent automatically")
+	s.has("Stop automatic reminders")
+	s = v.send(s, path+"/remind", url.Values{"do": {"off"}})
+	s.has("Automatic reminders are off")
+	_, made = v.api("GET", "/api/v1/access-links?lead_magnet_id="+magnet, nil)
 	require.Len(v.t, made["data"], 2)
 	for _, one := range made["data"].([]any) {
 		s.has(one.(object)["url"].(string))
-		require.EqualValues(v.t, 3, one.(object)["max_views"])
 	}
 }
 

@@ -91,8 +91,14 @@ func routes() []route {
 		{pattern: "POST /dashboard/links/{id}/duplicate", needs: scopes(auth.Write)},
 		{pattern: "POST /dashboard/links/{id}/preview", needs: scopes(auth.Write)},
 		{pattern: "POST /dashboard/links/{id}/delete", needs: scopes(auth.Write), form: url.Values{"confirm": {"roles"}}},
-		{pattern: "POST /dashboard/links/{id}/recipients", needs: scopes(auth.Write),
-			form: url.Values{"emails": {"eve@example.com"}}},
+		{pattern: "GET /dashboard/links/{id}/recipients", needs: scopes(auth.Read, auth.Leads)},
+		{pattern: "POST /dashboard/links/{id}/recipients", needs: scopes(auth.Write, auth.Leads),
+			form: url.Values{"list": {"eve@example.com"}, "confirmed": {"true"}}},
+		{pattern: "POST /dashboard/links/{id}/recipients/send", needs: scopes(auth.Write), seen: scopes(auth.Leads),
+			form: url.Values{"subject": {"x"}, "text": {"y"}}},
+		{pattern: "POST /dashboard/links/{id}/recipients/remind", needs: scopes(auth.Write), seen: scopes(auth.Leads),
+			form: url.Values{"subject": {"x"}, "text": {"y"}, "after_days": {"3"}, "do": {"rule"}}},
+		{pattern: "GET /dashboard/links/{id}/recipients.csv", needs: scopes(auth.Leads)},
 		{pattern: "GET /dashboard/links/{id}/campaigns", needs: scopes(auth.Read)},
 		{pattern: "POST /dashboard/links/{id}/campaigns", needs: scopes(auth.Write),
 			form: url.Values{"name": {"planted"}, "utm_source": {"x"}}},
@@ -219,6 +225,9 @@ func newWorld(t *testing.T, u *up) *world {
 	made("shares/{share}", "/api/v1/lead-magnets/"+magnet+"/shares", object{"name": "board"})
 	link := made("links/{id}", "/api/v1/generic-links", object{"lead_magnet_id": magnet, "slug": "roles",
 		"allowed_origins": []string{}})
+	status, _ := v.api("POST", "/api/v1/generic-links/"+link+"/recipients", object{"recipients": []object{
+		{"email": "guest@example.com"}}})
+	require.Equal(t, http.StatusOK, status)
 	visitor{t, &http.Client{Timeout: time.Minute}}.submit(v.site+"/l/roles", url.Values{"email": {"reader@example.com"}})
 	_, list := v.api("GET", "/api/v1/generic-links/"+link+"/submissions", nil)
 	w.ids["submissions/{submission}"] = list["data"].([]any)[0].(object)["id"].(string)

@@ -61,6 +61,8 @@ func (u *up) plant(t *testing.T, s stores, magnet string) planted {
 		})
 		if !verified {
 			v.submit(link.URL, url.Values{"email": {"bob@example.com"}, "name": {"Bob Byron"}})
+			owner.must(t, "POST", "/api/v1/generic-links/"+link.ID+"/recipients",
+				`{"recipients":[{"email":"`+p.address+`","name":"`+marker+`"},{"email":"bob@example.com","name":"Bob"}]}`)
 		}
 	}
 	// Links by the API: for a list of people, for one with a key that names the person, and one that

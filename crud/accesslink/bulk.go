@@ -53,11 +53,6 @@ func (b newAccessLinks) params(now time.Time) (store.InsertAccessLinksParams, er
 			continue
 		}
 		first[address.Key] = i
-		id, err := uuid.NewV7()
-		if err != nil {
-			return p, fmt.Errorf("make id: %w", err)
-		}
-		p.IDs = append(p.IDs, id)
 		p.Emails, p.EmailKeys = append(p.Emails, address.Text), append(p.EmailKeys, address.Key)
 	}
 	p.ExpiresAt = expiry(b.ExpiresAt, now, &wrong)
@@ -76,44 +71,54 @@ func (l *Links) createMany(ctx context.Context, in *createManyInput) (*api.Answe
 		return nil, err
 	}
 	params.AccountID, params.LeadMagnetID = auth.From(ctx).AccountID, in.ID
-	keys := l.deps.Tokens.Frozen() // they are sealed by one key
-	for _, id := range params.IDs {
-		t, err := NewToken(keys, id)
-		if err != nil {
-			return nil, err
-		}
-		params.TokenHashes, params.TokensSealed, params.TokenKey = append(params.TokenHashes, t.Hash),
-			append(params.TokensSealed, t.Sealed), t.Key
-	}
-	created := make([]AccessLink, len(params.IDs))
-	err = l.deps.Postgres.Account(ctx, params.AccountID, func(tx pgx.Tx) error {
-		q := store.New(tx)
-		magnet, err := shareMagnet(ctx, q, in.ID)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return problem.Missing("lead magnet")
-		}
-		if err != nil {
-			return err
-		}
-		if err := account.Reserve(ctx, tx, l.plans, account.AccessLinks, int64(len(params.IDs))); err != nil {
-			return err
-		}
-		rows, err := q.InsertAccessLinks(ctx, params)
-		if err != nil {
-			return fmt.Errorf("insert access links: %w", err)
-		}
-		place := make(map[uuid.UUID]int, len(params.IDs))
-		for i, id := range params.IDs {
-			place[id] = i
-		}
-		for _, row := range rows {
-			created[place[row.ID]] = l.fromRow(store.GetAccessLinkRow{AccessLink: row, FileVersion: magnet.FileVersion},
-				store.Counts{})
-		}
-		return l.announce(ctx, tx, params.AccountID, created...)
+	var created []AccessLink
+	err = l.deps.Postgres.Account(ctx, params.AccountID, func(tx pgx.Tx) (err error) {
+		created, err = l.Insert(ctx, tx, params)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create access links: %w", err)
 	}
 	return api.Created(path+"?lead_magnet_id="+in.ID.String(), Batch{created}), nil
+}
+
+// Insert adds a link for each address of p, in a transaction of its account, and tells the
+// webhooks. It makes their ids, which rise in the order of the addresses, and their tokens. It
+// returns the links in that order. The error is a problem if the account cannot have them.
+func (l *Links) Insert(ctx context.Context, tx pgx.Tx, p store.InsertAccessLinksParams) ([]AccessLink, error) {
+	keys := l.deps.Tokens.Frozen() // they are sealed by one key
+	place := make(map[uuid.UUID]int, len(p.Emails))
+	for i := range p.Emails {
+		id, err := uuid.NewV7()
+		if err != nil {
+			return nil, fmt.Errorf("make id: %w", err)
+		}
+		t, err := NewToken(keys, id)
+		if err != nil {
+			return nil, err
+		}
+		p.IDs, place[id] = append(p.IDs, id), i
+		p.TokenHashes, p.TokensSealed, p.TokenKey = append(p.TokenHashes, t.Hash), append(p.TokensSealed, t.Sealed), t.Key
+	}
+	q := store.New(tx)
+	magnet, err := shareMagnet(ctx, q, p.LeadMagnetID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, problem.Missing("lead magnet")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := account.Reserve(ctx, tx, l.plans, account.AccessLinks, int64(len(p.IDs))); err != nil {
+		return nil, err
+	}
+	rows, err := q.InsertAccessLinks(ctx, p)
+	if err != nil {
+		return nil, fmt.Errorf("insert access links: %w", err)
+	}
+	created := make([]AccessLink, len(rows))
+	for _, row := range rows {
+		created[place[row.ID]] = l.fromRow(store.GetAccessLinkRow{AccessLink: row, FileVersion: magnet.FileVersion},
+			store.Counts{})
+	}
+	return created, l.announce(ctx, tx, p.AccountID, created...)
 }

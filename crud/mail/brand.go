@@ -71,7 +71,7 @@ func (w *worker) brandOf(ctx context.Context, m Message) (b Brand, err error) {
 		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 			return err
 		}
-		if m.Kind != KindDocument || m.LeadMagnetID == uuid.Nil {
+		if m.Kind != KindDocument && m.Own == nil || m.LeadMagnetID == uuid.Nil {
 			return nil
 		}
 		cover, err := q.CoverOfMagnet(ctx, m.LeadMagnetID)

@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -33,6 +34,11 @@ func write(m Message, t *web.Texts, b Brand, site string, now time.Time) (letter
 		return writeInvitation(m, t, here), nil
 	case KindNotices, KindLead, KindDigest, KindReading, KindReadings, KindWeekly, KindWebhook, KindAlerts:
 		return writeToOwner(m, t, here), nil
+	case KindRecipient, KindReminder:
+		if m.Own == nil {
+			return letter{}, errors.New("the mail to a recipient has no words")
+		}
+		return writeToRecipient(m, t, here), nil
 	default:
 		return letter{}, fmt.Errorf("there is no mail of the kind %q", m.Kind)
 	}

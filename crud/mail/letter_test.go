@@ -81,6 +81,13 @@ func messages() map[string]Message {
 		"sign-in": {Kind: KindSignIn, AccountID: account, To: "jo@example.com",
 			URL:  "https://links.example.com/dashboard/sign-in/link/4Zt0Qm3uLxW8yK5vB1nC7dE2fG6hJ9pR",
 			Code: "042917", ExpiresAt: submitted.Add(17 * time.Minute)},
+		"recipient": {Kind: KindRecipient, AccountID: account, To: "jo@example.com", Title: "The Complete Guide",
+			URL: "https://links.example.com/a/4Zt0Qm3uLxW8yK5vB1nC7dE2fG6hJ9pR", Unsubscribe: unsubscribe,
+			Own: &Own{Subject: "Jo, our guide is out", Before: "Hello Jo,\n\nit is finished. Read it here:",
+				After: "Best,\nKäthe", ReplyTo: "kaethe@example.com"}},
+		"reminder": {Kind: KindReminder, AccountID: account, To: "jo@example.com", Title: "The Complete Guide",
+			URL: "https://links.example.com/a/4Zt0Qm3uLxW8yK5vB1nC7dE2fG6hJ9pR", Unsubscribe: unsubscribe,
+			Own: &Own{Subject: "Did you see it?", Before: "It is still there."}},
 		"invitation": {Kind: KindInvitation, AccountID: account, To: "jo@example.com",
 			URL:     "https://links.example.com/dashboard/invitations/4Zt0Qm3uLxW8yK5vB1nC7dE2fG6hJ9pR",
 			Account: "Müller & Co", Role: "analyst", ExpiresAt: submitted.Add(7 * 24 * time.Hour)},
@@ -169,7 +176,8 @@ func TestHeaders(t *testing.T) {
 		require.Equal(t, "Mon, 02 Nov 2026 09:05:00 +0000", o.header.Get("Date"))
 		require.Empty(t, o.header.Get("User-Agent")+o.header.Get("X-Mailer"))
 		switch m.Kind {
-		case KindLead, KindDigest, KindReading, KindReadings, KindWeekly, KindWebhook, KindAlerts:
+		case KindLead, KindDigest, KindReading, KindReadings, KindWeekly, KindWebhook, KindAlerts,
+			KindRecipient, KindReminder:
 			require.Equal(t, "<"+unsubscribe+">", o.header.Get("List-Unsubscribe"))
 			require.Equal(t, "List-Unsubscribe=One-Click", o.header.Get("List-Unsubscribe-Post"))
 			require.Contains(t, o.text, unsubscribe)

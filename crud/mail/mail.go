@@ -52,12 +52,17 @@ const (
 	KindSignIn Kind = "sign-in"
 	// KindInvitation invites someone to an account. It needs URL, Account, Role and ExpiresAt.
 	KindInvitation Kind = "invitation"
+	// KindRecipient invites a recipient of a generic link to its document, in the owner's words. It
+	// needs URL, Own, Recipient and Unsubscribe.
+	KindRecipient Kind = "recipient"
+	// KindReminder reminds a recipient. It needs the same.
+	KindReminder Kind = "reminder"
 )
 
 // kinds are all kinds.
 var kinds = []Kind{
 	KindDocument, KindConfirm, KindLead, KindDigest, KindNotices, KindWebhook, KindReading, KindReadings,
-	KindWeekly, KindAlerts, KindSignIn, KindInvitation,
+	KindWeekly, KindAlerts, KindSignIn, KindInvitation, KindRecipient, KindReminder,
 }
 
 // branded reports whether mails of a kind look like their account. The one that asks an address to
@@ -109,7 +114,13 @@ type Message struct {
 	// Void is a mail that is not sent: whoever enters an address to sign in must not find out, by the
 	// time that it takes, whether the address is a user's.
 	Void bool `json:"void,omitempty"`
-	// Unsubscribe is a page of the site where the owner ends notices; a POST to it ends them at once.
+	// Own is what an owner wrote to a recipient.
+	Own *Own `json:"own,omitempty"`
+	// Recipient is the recipient that the mail is for: it is not sent if that one is gone,
+	// unsubscribed, or got it before.
+	Recipient uuid.UUID `json:"recipient,omitzero"`
+	// Unsubscribe is a page of the site where the receiver ends such mails; a POST to it ends them at
+	// once.
 	Unsubscribe string `json:"unsubscribe,omitempty"`
 }
 
@@ -173,6 +184,14 @@ type Reading struct {
 	PageCount int           `json:"page_count"`
 	Duration  time.Duration `json:"duration"` // that pages were visible
 	StartedAt time.Time     `json:"started_at"`
+}
+
+// Own is a mail in an owner's words.
+type Own struct {
+	Subject string `json:"subject"`
+	Before  string `json:"before,omitempty"`   // text before the button
+	After   string `json:"after,omitempty"`    // and behind it
+	ReplyTo string `json:"reply_to,omitempty"` // the owner's address
 }
 
 // Receiver is the recipient of a mail about an account.
@@ -242,16 +261,27 @@ type Queue struct {
 // and a mailbox, it waits for about a day for a process that has one. The transaction may be that
 // of the message's account, or unscoped.
 func (q *Queue) Send(ctx context.Context, tx pgx.Tx, m Message) error {
-	if err := m.validate(); err != nil {
-		return fmt.Errorf("send mail: %w", err)
+	return q.SendAll(ctx, tx, []Message{m}, 0)
+}
+
+// Later is the priority of mails that others go before.
+const Later = 4
+
+// SendAll is Send for many mails, with a priority; 0: they go before those that have one.
+func (q *Queue) SendAll(ctx context.Context, tx pgx.Tx, messages []Message, priority int) error {
+	jobs := make([]river.JobArgs, len(messages))
+	for i, m := range messages {
+		if err := m.validate(); err != nil {
+			return fmt.Errorf("send mail: %w", err)
+		}
+		id, err := uuid.NewRandom()
+		if err != nil {
+			return fmt.Errorf("send mail: %w", err)
+		}
+		if jobs[i], err = seal(q.tokens, m, id); err != nil {
+			return fmt.Errorf("send mail: %w", err)
+		}
 	}
-	id, err := uuid.NewRandom()
-	if err != nil {
-		return fmt.Errorf("send mail: %w", err)
-	}
-	j, err := seal(q.tokens, m, id)
-	if err != nil {
-		return fmt.Errorf("send mail: %w", err)
-	}
-	return q.jobs.Insert(ctx, tx, j, &river.InsertOpts{Queue: queueName, MaxAttempts: maxAttempts})
+	return q.jobs.InsertAll(ctx, tx, jobs,
+		&river.InsertOpts{Queue: queueName, MaxAttempts: maxAttempts, Priority: priority})
 }

@@ -49,7 +49,7 @@ func start(t *testing.T, db *postgres.Pool, url string) *fixture {
 		queue.Deps{Postgres: db, Log: log, Registerer: f.metrics})
 	require.NoError(t, err)
 	f.mails, err = New(Config{URL: url, From: "Example <hello@example.com>"},
-		Deps{Queue: f.jobs, Tokens: keys, Site: "https://links.example.com/", Log: log, Registerer: f.metrics})
+		Deps{Queue: f.jobs, Tokens: keys, Site: "https://links.example.com/", Log: log, Registerer: f.metrics, Postgres: db})
 	require.NoError(t, err)
 	require.NoError(t, f.jobs.Start(t.Context()))
 	t.Cleanup(f.stop)

@@ -143,10 +143,6 @@ func (w *worker) Work(ctx context.Context, j *river.Job[job]) error {
 		w.count(m, expired)
 		return river.JobCancel(errors.New("what the mail says is no longer true"))
 	}
-	if w.sender == nil {
-		w.count(m, failed)
-		return errNoServer
-	}
 	brand, err := w.brandOf(ctx, m)
 	if err != nil {
 		w.count(m, failed)
@@ -164,9 +160,12 @@ func (w *worker) Work(ctx context.Context, j *river.Job[job]) error {
 		w.count(m, refused)
 		return river.JobCancel(err)
 	}
-	switch err := w.sender.send(ctx, m.Kind, msg); {
+	switch err := w.handOver(ctx, m, msg, j.Attempt == j.MaxAttempts); {
 	case err == nil:
 		w.count(m, sent)
+		return nil
+	case errors.Is(err, errNotDue):
+		w.count(m, expired)
 		return nil
 	case isPermanent(err):
 		w.count(m, refused)

@@ -21,6 +21,8 @@ type PersonDocument struct {
 	Sessions      []PersonSession      `json:"sessions" nullable:"false" doc:"Openings of these links, oldest first."`
 	Downloads     []PersonDownload     `json:"downloads" nullable:"false" doc:"Downloads in these sessions, oldest first."`
 	Events        []PersonEvent        `json:"events" nullable:"false" doc:"Events of these links and of deleted ones, as lines of the export of events (GET /api/v1/analytics/export) with visitor=true."`
+	Recipients    []PersonRecipient    `json:"recipients" nullable:"false" doc:"Places on lists of recipients, oldest first."`
+	Unsubscribed  *api.Time            `json:"unsubscribed_at" doc:"When the person unsubscribed from the account's mails to recipients; null: not."`
 	AuditLog      []user.Entry         `json:"audit_log" nullable:"false" doc:"Changes of these submissions and links, and actions of a user with the address."`
 }
 
@@ -81,6 +83,19 @@ type PersonAccessLink struct {
 	IsActive      bool               `json:"is_active"`
 	CreatedAt     api.Time           `json:"created_at"`
 	UpdatedAt     api.Time           `json:"updated_at"`
+}
+
+// PersonRecipient is a place on the list of recipients of a generic link.
+type PersonRecipient struct {
+	ID            uuid.UUID `json:"id" format:"uuid" doc:"Id of the access link too."`
+	GenericLinkID uuid.UUID `json:"generic_link_id" format:"uuid" doc:"Generic link whose list it is."`
+	Email         string    `json:"email" doc:"Address, as in the owner's list."`
+	Name          *string   `json:"name" doc:"Name, as in the owner's list."`
+	AddedAt       api.Time  `json:"added_at"`
+	SentAt        *api.Time `json:"sent_at" doc:"When the mail was handed to the mail server."`
+	RemindedAt    *api.Time `json:"reminded_at" doc:"When the reminder was."`
+	BouncedAt     *api.Time `json:"bounced_at" doc:"When the mail server refused a mail."`
+	Failure       *string   `json:"failure" doc:"Why the last mail was not delivered."`
 }
 
 // PersonSession is an opening of a link.

@@ -58,7 +58,8 @@ func (p *Persons) export(ctx context.Context, a http.Handler, in *exportInput) (
 		for _, l := range d.AccessLinks {
 			links = append(links, l.ID)
 		}
-		return nil
+		d.Recipients, d.Unsubscribed, err = readRecipients(ctx, store.New(tx), address, id)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("export person: %w", err)
@@ -97,6 +98,29 @@ func readLinks(ctx context.Context, q *store.Queries, address email.Address) ([]
 	}
 	counts, err := q.AccessLinkCounts(ctx, ids...)
 	return links, counts, err
+}
+
+// readRecipients returns the lists that an address is on, and when the person unsubscribed.
+func readRecipients(ctx context.Context, q *store.Queries, address email.Address,
+	person uuid.UUID) (list []PersonRecipient, unsubscribed *api.Time, err error) {
+	rows, err := q.RecipientsOfPerson(ctx, address.Key)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read recipients: %w", err)
+	}
+	list = []PersonRecipient{}
+	for _, row := range rows {
+		r := row.Recipient
+		list = append(list, PersonRecipient{r.ID, r.GenericLinkID, row.Email, r.Name, api.TimeOf(r.AddedAt),
+			api.OptionalTime(r.SentAt), api.OptionalTime(r.RemindedAt), api.OptionalTime(r.BouncedAt), r.Failure})
+	}
+	at, err := q.UnsubscribedAt(ctx, person)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return list, nil, nil
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("read unsubscribing: %w", err)
+	}
+	return list, api.OptionalTime(&at), nil
 }
 
 // read returns what Postgres has, from one state of the data.

@@ -175,16 +175,28 @@ func (q *Queue) AddPeriodic(id string, schedule river.PeriodicSchedule, args riv
 // account the arguments have to name that account in their JSON field account_id; row-level
 // security refuses any other. Options may be nil.
 func (q *Queue) Insert(ctx context.Context, tx pgx.Tx, args river.JobArgs, options *river.InsertOpts) error {
-	inserted, err := q.inserter.InsertTx(ctx, tx, args, options)
+	return q.InsertAll(ctx, tx, []river.JobArgs{args}, options)
+}
+
+// InsertAll is Insert for jobs of one kind.
+func (q *Queue) InsertAll(ctx context.Context, tx pgx.Tx, jobs []river.JobArgs, options *river.InsertOpts) error {
+	if len(jobs) == 0 {
+		return nil
+	}
+	params := make([]river.InsertManyParams, len(jobs))
+	for i, args := range jobs {
+		params[i] = river.InsertManyParams{Args: args, InsertOpts: options}
+	}
+	inserted, err := q.inserter.InsertManyTx(ctx, tx, params)
 	if err != nil {
-		return fmt.Errorf("insert job %s: %w", args.Kind(), err)
+		return fmt.Errorf("insert job %s: %w", jobs[0].Kind(), err)
 	}
 	// River tells of one insert in a tenth of a second, and believes that it was heard. If the
 	// transaction of that one is rolled back, or takes longer, no one hears of the others. The same
 	// notice twice in one transaction is sent once.
-	notice := fmt.Sprintf(`{"queue": %q}`, inserted.Job.Queue)
+	notice := fmt.Sprintf(`{"queue": %q}`, inserted[0].Job.Queue)
 	if err := store.New(tx).WakeQueues(ctx, notice); err != nil {
-		return fmt.Errorf("tell of job %s: %w", args.Kind(), err)
+		return fmt.Errorf("tell of job %s: %w", jobs[0].Kind(), err)
 	}
 	return nil
 }

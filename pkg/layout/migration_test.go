@@ -23,9 +23,10 @@ var growingTables = []string{
 	"erased_links", "erasure_copies", "erasures",
 	"file_objects", "file_removals", "generic_link_counts", "generic_links", "idempotency_keys",
 	"landing_minutes", "lead_magnet_file_chunks",
-	"lead_magnet_files", "lead_magnets", "page_pictures", "pictures", "profiles", "rate_limits", "reading_notices",
+	"lead_magnet_files", "lead_magnets", "page_pictures", "pictures", "profiles", "rate_limits", "reading_notices", "recipients",
 	"retired_slugs", "revocations", "river_job",
-	"sessions", "sign_ins", "submissions", "user_sessions", "verifications", "visitor_counts", "webhook_deliveries",
+	"sessions", "sign_ins", "submissions", "unsubscribes", "user_sessions",
+	"verifications", "visitor_counts", "webhook_deliveries",
 }
 
 // smallTables are all others: they have a row for each account, user, partition or month, or a
@@ -35,6 +36,7 @@ var smallTables = []string{
 	"entity_copy",
 	"erasure_looks", "event_usage", "invitations", "ip_salts", "lost_ranges", "memberships",
 	"openid_identities", "openid_requests", "partition_placements", "passkey_challenges", "passkeys",
+	"reminder_rules",
 	"report_keys", "restored", "retention_progress",
 	"retention_setting", "revocation_log", "river_leader", "river_migration", "river_notification", "river_queue",
 	"rounds", "session_expiry", "shares", "store_pulse", "topic_groups", "topics", "users",

@@ -75,3 +75,7 @@ GRANT SELECT, UPDATE (send, settled_at) ON reading_notices TO lodestone_account;
 GRANT SELECT ON event_usage TO lodestone_account;
 GRANT SELECT, INSERT, UPDATE, DELETE ON alert_rules, alerts TO lodestone_account;
 GRANT USAGE ON SEQUENCE river_job_id_seq TO lodestone_account;
+GRANT SELECT, INSERT, UPDATE (queued_at, sent_at, reminder_queued_at, reminded_at, bounced_at, failure) ON recipients TO lodestone_account;
+GRANT SELECT ON recipient_states TO lodestone_account;
+GRANT SELECT, INSERT ON unsubscribes TO lodestone_account;
+GRANT SELECT, INSERT, UPDATE, DELETE ON reminder_rules TO lodestone_account;

@@ -172,24 +172,27 @@ func (q *Queries) InsertAccessLink(ctx context.Context, arg InsertAccessLinkPara
 }
 
 const insertAccessLinks = `-- name: InsertAccessLinks :many
-INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_hash, token_sealed, token_key, max_views, expires_at)
-SELECT unnest($1::uuid[]), $2, $3, unnest($4::text[]),
-    unnest($5::text[]), unnest($6::bytea[]), unnest($7::bytea[]), $8,
-    $9, $10
+INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, email, email_key, token_hash, token_sealed, token_key, max_views,
+    expires_at)
+SELECT unnest($1::uuid[]), $2, $3, $4::uuid,
+    unnest($5::text[]),
+    unnest($6::text[]), unnest($7::bytea[]), unnest($8::bytea[]), $9,
+    $10, $11
 RETURNING id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, max_views, opened_count, expires_at, is_active, created_at, updated_at, revision, source, additional, verified, token_hash, token_sealed, token_key, utm, referrer
 `
 
 type InsertAccessLinksParams struct {
-	IDs          []uuid.UUID
-	AccountID    uuid.UUID
-	LeadMagnetID uuid.UUID
-	Emails       []string
-	EmailKeys    []string
-	TokenHashes  [][]byte
-	TokensSealed [][]byte
-	TokenKey     int16
-	MaxViews     *int32
-	ExpiresAt    *time.Time
+	IDs           []uuid.UUID
+	AccountID     uuid.UUID
+	LeadMagnetID  uuid.UUID
+	GenericLinkID *uuid.UUID
+	Emails        []string
+	EmailKeys     []string
+	TokenHashes   [][]byte
+	TokensSealed  [][]byte
+	TokenKey      int16
+	MaxViews      *int32
+	ExpiresAt     *time.Time
 }
 
 // One link for each of the addresses, which are parallel to their ids, keys and tokens.
@@ -198,6 +201,7 @@ func (q *Queries) InsertAccessLinks(ctx context.Context, arg InsertAccessLinksPa
 		arg.IDs,
 		arg.AccountID,
 		arg.LeadMagnetID,
+		arg.GenericLinkID,
 		arg.Emails,
 		arg.EmailKeys,
 		arg.TokenHashes,

@@ -193,6 +193,30 @@ type Profile struct {
 	UpdatedAt time.Time
 }
 
+type Recipient struct {
+	ID               uuid.UUID
+	AccountID        uuid.UUID
+	GenericLinkID    uuid.UUID
+	PersonID         uuid.UUID
+	Name             *string
+	AddedAt          time.Time
+	QueuedAt         *time.Time
+	SentAt           *time.Time
+	ReminderQueuedAt *time.Time
+	RemindedAt       *time.Time
+	BouncedAt        *time.Time
+	Failure          *string
+}
+
+type ReminderRule struct {
+	GenericLinkID uuid.UUID
+	AccountID     uuid.UUID
+	AfterDays     int32
+	BeforePage    *int32
+	Subject       string
+	Body          string
+}
+
 type Restored struct {
 	One        bool
 	Backup     string

@@ -21,7 +21,7 @@ function plant(field) {
 const plants = (operation, ...fields) => Object.fromEntries(fields.map((f) => [f, plant(`${operation}.${f}`)]));
 
 /** Fields of texts that mean something else: they cannot hold what is planted, or hold a secret. */
-const elsewhere = /\.(timezone|password|emails|lead_magnet_id|status)$/;
+const elsewhere = /\.(timezone|password|emails|lead_magnet_id|status)$|^remind-recipients\./; // the words of a rule
 
 /** Returns the fields of all operations that would take what is planted. */
 async function typable() {
@@ -108,6 +108,10 @@ test('hostile text: every field, on every screen, page and mail', async (t) => {
     if (operation === 'update-webhook') await own('PATCH', `/api/v1/webhooks/${hook.id}`, plants(operation, 'description'));
     await own('POST', `/api/v1/webhooks/${hook.id}/test`);
   }
+  const guest = `guest-${randomUUID().slice(0, 8)}@example.com`, recipients = `/api/v1/generic-links/${link.id}/recipients`;
+  await own('POST', recipients, { recipients: [{ email: guest, name: plant('name of a recipient') }] });
+  await own('POST', `${recipients}/send`, plants('send-to-recipients', 'subject', 'text'));
+  await own('PUT', `${recipients}/reminder`, { ...plants('set-reminder-rule', 'subject', 'text'), after_days: 3 });
   // A channel's URL is a secret.
   const channel = `https://hooks.slack.com/services/T0/B0/${plant('URL of a channel')}`.replaceAll(' ', '%20');
   await own('POST', '/api/v1/webhooks', { format: 'slack', url: channel, kinds: ['notice.weekly'] });
@@ -179,7 +183,7 @@ test('hostile text: every field, on every screen, page and mail', async (t) => {
     }
   }
   t.diagnostic(`${screens} screens: ${queue.map((p) => p.replace(/[0-9a-f-]{36}/g, 'ID')).join(' ')}`);
-  for (const screen of ['magnets/ID', 'magnets/ID/edit', 'magnets/ID/shares', 'links/ID', 'links/ID/edit', 'links/ID/campaigns', 'links/ID/site', 'readers', 'readers/ID', 'live', 'new', 'links/new', 'settings/audit', 'settings/webhooks/ID']) {
+  for (const screen of ['magnets/ID', 'magnets/ID/edit', 'magnets/ID/shares', 'links/ID', 'links/ID/edit', 'links/ID/recipients', 'links/ID/campaigns', 'links/ID/site', 'readers', 'readers/ID', 'live', 'new', 'links/new', 'settings/audit', 'settings/webhooks/ID']) {
     assert.ok([...visits.keys(), 'x'].some((k) => k.startsWith(`/dashboard/${screen}?`)) || queue.includes(`/dashboard/${screen}`), `${screen} was not visited`);
   }
   await v.page.goto(`${site}/dashboard/readers`);
@@ -187,7 +191,7 @@ test('hostile text: every field, on every screen, page and mail', async (t) => {
 
   // The mails, as their HTML is shown.
   const mails = await newDesktop(t);
-  for (const mail of [...await mailsTo(email), ...await mailsTo(invited)]) {
+  for (const mail of [...await mailsTo(email), ...await mailsTo(invited), await mailTo(guest)]) {
     await mails.page.goto(devPage(`/dev/mailbox/${mail.id}/html`));
     seen += await look(mails) + mail.subject;
     assert.doesNotMatch(mail.html, /<img(?! src="data:image)/, mail.subject);

@@ -86,7 +86,7 @@ test('zoom: screens of the dashboard', async (t) => {
   for (const [name, path] of [
     ['overview', ''], ['magnet', `/magnets/${magnet.id}`], ['edit', `/magnets/${magnet.id}/edit`], ['shares', `/magnets/${magnet.id}/shares`], ['new', '/new'],
     ['readers', '/readers'], ['reader', `/readers/${reader.access_links[0]}`], ['live', '/live'], ['links', '/links'], ['link', `/links/${link.id}`],
-    ['links-new', '/links/new'], ['campaigns', `/links/${link.id}/campaigns`], ['site', `/links/${link.id}/site`],
+    ['links-new', '/links/new'], ['campaigns', `/links/${link.id}/campaigns`], ['recipients', `/links/${link.id}/recipients`], ['site', `/links/${link.id}/site`],
     ['settings', '/settings'], ['settings-notices', '/settings/notices'], ['settings-webhooks', '/settings/webhooks'],
     ['settings-sessions', '/settings/sessions'], ['settings-usage', '/settings/usage'],
   ]) {

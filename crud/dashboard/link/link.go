@@ -7,8 +7,11 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/google/uuid"
 
 	"lodestone/crud/dashboard/frame"
 	"lodestone/crud/field"
@@ -24,6 +27,7 @@ var webFiles embed.FS
 type Screens struct {
 	frame                                     *frame.Frame
 	list, form, show, change, campaign, embed *frame.Template
+	recipients                                *frame.Template
 }
 
 // New returns the screens in a frame.
@@ -50,6 +54,10 @@ func New(f *frame.Frame) (*Screens, error) {
 	if s.campaign, err = f.ParseForms(files, []string{"campaigns.html"}, []string{"link.css"}); err != nil {
 		return nil, err
 	}
+	if s.recipients, err = f.ParseForms(files, []string{"recipients.html"},
+		[]string{frame.Cards, "link.css"}); err != nil {
+		return nil, err
+	}
 	s.embed, err = f.ParseForms(files, []string{"site.html"}, []string{"link.css"})
 	return s, err
 }
@@ -74,7 +82,11 @@ func (s *Screens) Register(a *api.API) {
 	s.frame.Mount(a, "POST "+one+"/active", s.activate)
 	s.frame.Mount(a, "POST "+one+"/preview", s.preview)
 	s.frame.Mount(a, "POST "+one+"/delete", s.remove)
-	s.frame.Mount(a, "POST "+one+"/recipients", s.addRecipients)
+	s.frame.Mount(a, "GET "+one+"/recipients", s.showRecipients)
+	s.frame.MountTransfer(a, "POST "+one+"/recipients", importBounds, s.addRecipients)
+	s.frame.MountTransfer(a, "POST "+one+"/recipients/send", importBounds, s.sendToRecipients)
+	s.frame.MountTransfer(a, "POST "+one+"/recipients/remind", importBounds, s.remindRecipients)
+	s.frame.MountTransfer(a, "GET "+one+"/recipients.csv", exportBounds, s.exportRecipients)
 	s.frame.Mount(a, "GET "+one+"/campaigns", s.campaigns)
 	s.frame.Mount(a, "POST "+one+"/campaigns", s.saveCampaign)
 	s.frame.Mount(a, "POST "+one+"/campaigns/{template}", s.changeCampaign)
@@ -130,6 +142,17 @@ func (l *genericLink) tag(v *frame.Visit) string {
 
 // path returns the API's path of the link that the address names.
 func path(v *frame.Visit) string { return linksPath + "/" + url.PathEscape(v.R.PathValue("id")) }
+
+// newKey returns a key by which the API knows a form again that is sent twice.
+func newKey() string { return uuid.NewString() }
+
+// once returns the header with the key of a form.
+func once(typed url.Values) http.Header {
+	if key := typed.Get("once"); key != "" {
+		return http.Header{"Idempotency-Key": {key}}
+	}
+	return nil
+}
 
 // missing is the error of questions about a link; those of analytics refuse an id that is none.
 func missing(err error) error {

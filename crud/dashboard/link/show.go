@@ -9,6 +9,7 @@ import (
 
 	"lodestone/crud/dashboard/frame"
 	"lodestone/crud/embed"
+	"lodestone/crud/recipient"
 	"lodestone/pkg/chart"
 )
 
@@ -36,9 +37,7 @@ var sourceMetrics = []string{"visitors", "submissions", "submission_rate", "peop
 
 // forms are those of the screen that were sent and refused.
 type forms struct {
-	refused    string // why an action without fields was refused
-	recipients frame.Form
-	added      []recipient
+	refused string // why an action without fields was refused
 }
 
 type showData struct {
@@ -53,11 +52,9 @@ type showData struct {
 	Figures    []frame.Figure
 	Chart      template.HTML
 	Sources    []sourceTable
-	Recipients frame.Form
-	Once       string // key by which the API knows the form of recipients again
-	Added      []recipient
-	List       *submissionList // nil: the session may not see addresses
-	Magnet     string          // address of the lead magnet's screen
+	Recipients *recipient.Counts // nil: the session may not see people
+	List       *submissionList   // nil: the session may not see addresses
+	Magnet     string            // address of the lead magnet's screen
 }
 
 type sourceTable struct {
@@ -81,6 +78,7 @@ func (s *Screens) draw(v *frame.Visit, status int, sent forms) error {
 		l       genericLink
 		answers frame.Batch
 		list    *submissionList
+		invited *recipient.Counts
 		e       embed.State
 		h       *headlines
 	)
@@ -107,24 +105,29 @@ func (s *Screens) draw(v *frame.Visit, status int, sent forms) error {
 		)
 		return err
 	})
+	if v.MaySeePeople() {
+		group.Go(func() error {
+			counts, err := frame.Get[recipient.Counts](v, path(v)+"/recipients/counts", nil)
+			invited = &counts
+			return err
+		})
+	}
 	if err := group.Wait(); err != nil {
 		return missing(err)
 	}
 	return v.ShowStatus(s.show, status, frame.Screen{
 		Title: l.Name(), Nav: frame.Links, AsOf: answers.AsOf, Bots: answers.Bots, Periods: true,
-		Data: newShown(v, &l, answers, list, lightOf(v, &e), h, sent),
+		Data: newShown(v, &l, answers, list, lightOf(v, &e), h, sent, invited),
 	})
 }
 
 func newShown(v *frame.Visit, l *genericLink, answers frame.Batch, list *submissionList,
-	works light, split *headlines, sent forms) showData {
+	works light, split *headlines, sent forms, invited *recipient.Counts) showData {
 	all := answers.Of(byTime)
 	d := showData{
 		Link: l, Self: self(v), Headline: headline(v, all.Totals), Light: works, List: list, Tag: l.tag(v), Headlines: split,
-		Refused: sent.refused, Recipients: sent.recipients, Added: sent.added,
-		Magnet: v.Link("/dashboard/magnets/" + l.LeadMagnetID), Once: newKey(),
+		Refused: sent.refused, Recipients: invited, Magnet: v.Link("/dashboard/magnets/" + l.LeadMagnetID),
 	}
-	d.Recipients.ID = "recipients"
 	for _, metric := range figuresOf(all.Totals) {
 		f := v.Figure(all.Totals, metric)
 		f.URL = behind(v, l.ID, metric)

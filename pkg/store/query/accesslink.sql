@@ -31,8 +31,10 @@ WHERE (sqlc.narg(lead_magnet_id)::uuid IS NULL OR a.lead_magnet_id = sqlc.narg(l
 
 -- name: InsertAccessLinks :many
 -- One link for each of the addresses, which are parallel to their ids, keys and tokens.
-INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_hash, token_sealed, token_key, max_views, expires_at)
-SELECT unnest(sqlc.arg(ids)::uuid[]), sqlc.arg(account_id), sqlc.arg(lead_magnet_id), unnest(sqlc.arg(emails)::text[]),
+INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, email, email_key, token_hash, token_sealed, token_key, max_views,
+    expires_at)
+SELECT unnest(sqlc.arg(ids)::uuid[]), sqlc.arg(account_id), sqlc.arg(lead_magnet_id), sqlc.narg(generic_link_id)::uuid,
+    unnest(sqlc.arg(emails)::text[]),
     unnest(sqlc.arg(email_keys)::text[]), unnest(sqlc.arg(token_hashes)::bytea[]), unnest(sqlc.arg(tokens_sealed)::bytea[]), sqlc.arg(token_key),
     sqlc.narg(max_views), sqlc.narg(expires_at)
 RETURNING *;
