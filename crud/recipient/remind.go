@@ -15,8 +15,8 @@ import (
 	"lodestone/pkg/store"
 )
 
-// Rule says who is reminded, and in what words.
-type Rule struct {
+// ReminderRule says who is reminded, and in what words.
+type ReminderRule struct {
 	Words
 	AfterDays  int32  `json:"after_days" minimum:"1" maximum:"90" doc:"Days after the mail, or after the last time that the document was read."`
 	BeforePage *int32 `json:"before_page" required:"false" minimum:"2" maximum:"10000" doc:"Also recipients who opened the document and stopped before this page; null for none."`
@@ -24,26 +24,27 @@ type Rule struct {
 
 type ruleInput struct {
 	ID   uuid.UUID `path:"id" doc:"Id of the generic link."`
-	Body Rule
+	Body ReminderRule
 }
 
 type remindInput struct {
 	ID   uuid.UUID `path:"id" doc:"Id of the generic link."`
 	Body struct {
-		Rule
+		ReminderRule
 		IDs []uuid.UUID `json:"ids" required:"false" nullable:"false" maxItems:"1000" doc:"Only these recipients."`
 	}
 }
 
 func (r *Recipients) remind(ctx context.Context, in *remindInput) (*api.Answer[Sending], error) {
-	n, err := r.remindBy(ctx, auth.From(ctx).AccountID, in.ID, in.Body.Rule, in.Body.IDs)
+	n, err := r.remindBy(ctx, auth.From(ctx).AccountID, in.ID, in.Body.ReminderRule, in.Body.IDs)
 	if err != nil {
 		return nil, err
 	}
 	return api.OK(Sending{n}), nil
 }
 
-func (r *Recipients) remindBy(ctx context.Context, account, link uuid.UUID, rule Rule, ids []uuid.UUID) (int, error) {
+func (r *Recipients) remindBy(ctx context.Context, account, link uuid.UUID, rule ReminderRule,
+	ids []uuid.UUID) (int, error) {
 	return r.queue(ctx, account, link, letters{mail.KindReminder, rule.Words,
 		func(ctx context.Context, q *store.Queries) ([]receiver, error) {
 			rows, err := q.QueueReminders(ctx, store.QueueRemindersParams{GenericLinkID: link, AfterDays: rule.AfterDays,
@@ -52,7 +53,7 @@ func (r *Recipients) remindBy(ctx context.Context, account, link uuid.UUID, rule
 		}})
 }
 
-func (r *Recipients) getRule(ctx context.Context, in *linkInput) (*api.Answer[Rule], error) {
+func (r *Recipients) getRule(ctx context.Context, in *linkInput) (*api.Answer[ReminderRule], error) {
 	var row store.ReminderRule
 	err := r.deps.Postgres.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
 		row, err = store.New(tx).GetReminderRule(ctx, in.ID)
@@ -67,11 +68,11 @@ func (r *Recipients) getRule(ctx context.Context, in *linkInput) (*api.Answer[Ru
 	return api.OK(ruleOf(row)), nil
 }
 
-func ruleOf(row store.ReminderRule) Rule {
-	return Rule{Words{row.Subject, row.Body}, row.AfterDays, row.BeforePage}
+func ruleOf(row store.ReminderRule) ReminderRule {
+	return ReminderRule{Words{row.Subject, row.Body}, row.AfterDays, row.BeforePage}
 }
 
-func (r *Recipients) setRule(ctx context.Context, in *ruleInput) (*api.Answer[Rule], error) {
+func (r *Recipients) setRule(ctx context.Context, in *ruleInput) (*api.Answer[ReminderRule], error) {
 	if err := in.Body.check(); err != nil {
 		return nil, err
 	}

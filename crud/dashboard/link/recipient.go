@@ -156,7 +156,7 @@ func (d *recipientsData) choices(v *frame.Visit) (list []stateChoice) {
 // fillWords fills the forms of mails that were not sent: with the rule, or with words to begin
 // with.
 func (d *recipientsData) fillWords(v *frame.Visit, title string) error {
-	rule, err := frame.Get[recipient.Rule](v, path(v)+"/recipients/reminder", nil)
+	rule, err := frame.Get[recipient.ReminderRule](v, path(v)+"/recipients/reminder", nil)
 	d.Rule = err == nil
 	if err != nil && !problem.Is(err, problem.NotFound) {
 		return err
