@@ -65,7 +65,8 @@ func TestAnswers(t *testing.T) {
 	_, form := f.ask(t, "GET", "asking", origin, nil)
 	require.Equal(t, []any{"plan"}, form["hidden"])
 	require.Equal(t, map[string]any{"name": "field.company", "label": "Company", "type": "text", "mode": "text",
-		"fill": "organization", "max": 200.0, "options": []any{}, "missing": "Fill in “Company”.", "required": true},
+		"fill": "organization", //nolint:misspell // because HTML spells the token so
+		"max":  200.0, "options": []any{}, "missing": "Fill in “Company”.", "required": true},
 		form["fields"].([]any)[0])
 	send := func(values ...string) (*http.Response, map[string]any) {
 		q := url.Values{"token": {form["token"].(string)}}

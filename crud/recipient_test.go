@@ -124,11 +124,11 @@ func TestSendingToRecipients(t *testing.T) {
 	u := f.user(t, account.Team)
 	link := u.link(t, u.magnet(t).ID)
 	path := linksPath + "/" + link.ID + "/recipients"
-	list := "Jo Doe <jo@example.com>\nal@example.com\nno@example.com\n"
+	list := []string{"Jo Doe <jo@example.com>", "al@example.com", "no@example.com"}
 	for i := range 2500 {
-		list += fmt.Sprintf("%d@example.com\n", i)
+		list = append(list, fmt.Sprintf("%d@example.com", i))
 	}
-	u.invite(t, link.ID, list)
+	u.invite(t, link.ID, strings.Join(list, "\n"))
 	_, err := f.db.Unscoped().Exec(t.Context(),
 		`INSERT INTO unsubscribes (account_id, person_id) VALUES ($1, person_id($1, 'no@example.com'))`, u.account)
 	require.NoError(t, err)

@@ -54,8 +54,11 @@ func (u *up) plant(t *testing.T, s stores, magnet string) planted {
 		link, err := c.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: magnet, CollectName: true,
 			RequireVerification: verified})
 		require.NoError(t, err)
+		owner.must(t, "PATCH", "/api/v1/generic-links/"+link.ID,
+			`{"fields":[{"key":"company","kind":"company","label":"Company"}]}`)
 		v.submit(link.URL, url.Values{
-			"email": {p.address}, "name": {marker}, "ref": {"https://" + marker + ".example/" + marker},
+			"field.company": {marker},
+			"email":         {p.address}, "name": {marker}, "ref": {"https://" + marker + ".example/" + marker},
 			"utm_source": {marker}, "utm_medium": {marker}, "utm_campaign": {marker},
 			"utm_content": {marker}, "utm_term": {marker},
 		})

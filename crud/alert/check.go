@@ -158,8 +158,8 @@ func (c *check) judgeDays(r store.AlertRule, rows []frame.Row, asOf time.Time) {
 	for i, row := range rows {
 		days[i] = row.Number(r.Metric)
 	}
-	for i := len(rows) - 1; i >= 0; i-- {
-		begin := rows[i].Time().In(c.zone)
+	for i, row := range slices.Backward(rows) {
+		begin := row.Time().In(c.zone)
 		if begin.After(asOf) {
 			continue
 		}

@@ -217,7 +217,7 @@ func TestUnusualDays(t *testing.T) {
 	require.Equal(t, high, f.check(f.at(21, 9, 15)), "yesterday still is")
 	f.days["2026-11-22"] = 10
 	require.Equal(t, high, f.check(f.at(22, 23, 15)), "a day that is not over is not too low")
-	low := append(high, "below visitors 22 00:00")
+	low := append(slices.Clone(high), "below visitors 22 00:00")
 	require.Equal(t, low, f.check(f.at(23, 0, 15)))
 	f.days["2026-11-23"], f.days["2026-11-24"] = 100, 400
 	require.Equal(t, append(low, "above visitors 24 00:00"), f.check(f.at(24, 10, 15)))

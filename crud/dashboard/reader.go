@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -310,10 +311,11 @@ func (f readerSubmission) words(v *frame.Visit) string {
 	if f.ConsentedAt != nil && f.ConsentText != nil {
 		text = v.Say("reader.form.agreed", "sent", text, "text", *f.ConsentText)
 	}
+	parts := []string{text}
 	for _, a := range f.Answers {
-		text += " · " + a.Label + ": " + a.Answer
+		parts = append(parts, a.Label+": "+a.Answer)
 	}
-	return text
+	return strings.Join(parts, " · ")
 }
 
 func (s *readerSession) words(v *frame.Visit) string {

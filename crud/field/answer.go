@@ -165,13 +165,14 @@ func (list List) Inputs(t *web.Texts) []Input {
 			Max: f.max(), Options: f.Options, Required: f.Required}
 		switch f.Kind {
 		case Company:
-			in.Fill = "organization"
+			in.Fill = "organization" //nolint:misspell // because HTML spells the token so
 		case Phone:
 			in.Type, in.Mode, in.Fill = "tel", "tel", "tel"
 		case Number:
 			in.Mode = "decimal"
 		case Choice:
 			in.Type = "select"
+		case Text, Hidden: // as above
 		}
 		if _, key := f.check(""); key != "" {
 			in.Missing = f.message(t, key)

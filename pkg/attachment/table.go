@@ -100,14 +100,14 @@ func (f *csvRows[R]) write(row R, _ any) error {
 	}
 	value := reflect.ValueOf(row)
 	cells := make([]string, 0, value.NumField()+len(f.keys))
-	for i := range value.NumField() {
-		if texts, ok := value.Field(i).Interface().(map[string]string); ok {
+	for _, field := range value.Fields() {
+		if texts, ok := reflect.TypeAssert[map[string]string](field); ok {
 			for _, key := range f.keys {
 				cells = append(cells, Cell(texts[key]))
 			}
 			continue
 		}
-		cells = append(cells, cellOf(value.Field(i)))
+		cells = append(cells, cellOf(field))
 	}
 	return f.w.Write(cells)
 }

@@ -24,7 +24,8 @@ func decode(r io.Reader) (io.Reader, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read list: %w", err)
 	}
-	order, wide := utf16.LittleEndian, false
+	order := utf16.LittleEndian
+	var wide bool
 	switch {
 	case bytes.HasPrefix(start, []byte("PK\x03\x04")), bytes.HasPrefix(start, []byte("\xd0\xcf\x11\xe0")):
 		return nil, ErrWorkbook

@@ -87,9 +87,10 @@ func identify(ctx context.Context, account uuid.UUID, from facts, people []Perso
 	var links []uuid.UUID
 	of := map[uuid.UUID]*Person{}
 	for i := range people {
-		links = append(links, people[i].AccessLinks...)
-		for _, id := range people[i].AccessLinks {
-			of[id] = &people[i]
+		person := &people[i]
+		links = append(links, person.AccessLinks...)
+		for _, id := range person.AccessLinks {
+			of[id] = person
 		}
 	}
 	var known []store.PeopleOfLinksRow
