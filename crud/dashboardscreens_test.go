@@ -26,6 +26,7 @@ var doneAt = map[string]string{
 	"create-generic-link": "POST /dashboard/links/new", "list-generic-links": "GET /dashboard/links",
 	"get-generic-link": "GET /dashboard/links/{}", "update-generic-link": "POST /dashboard/links/{}",
 	"delete-generic-link": "POST /dashboard/links/{}/delete", "preview-generic-link": "POST /dashboard/links/{}/preview",
+	"duplicate-generic-link": "POST /dashboard/links/{}/duplicate", "compare-headlines": "GET /dashboard/links/{}",
 	"get-generic-link-qr":           "GET /dashboard/links/{}/qr",
 	"upload-generic-link-thumbnail": "POST /dashboard/links/{}/picture",
 	"delete-generic-link-thumbnail": "POST /dashboard/links/{}/picture/delete",

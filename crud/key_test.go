@@ -33,6 +33,7 @@ func TestOwnAccount(t *testing.T) {
 		"id": u.account.String(), "name": "Test", "plan": "free", "created_at": got["created_at"],
 		"brand_color": nil, "notify": "each", "reading_notices": "daily", "weekly_report": true, "notify_email": nil,
 		"alert_notices": true, "quiet_from": nil, "quiet_until": nil,
+		"open_statuses": []any{"New", "In touch"}, "closed_statuses": []any{"Won", "Not a fit"},
 		"notify_email_confirmed": false,
 		"brand_font":             "system", "language": nil, "timezone": "UTC",
 		"limits": map[string]any{"lead_magnets": nil, "stored_bytes": nil, "generic_links": 3.0, "access_links": nil,

@@ -224,7 +224,7 @@ func TestGenericLinkList(t *testing.T) {
 			magnet = b.ID
 		}
 		link, err := u.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: magnet,
-			Slug: new(fmt.Sprintf("guide-%d", i))})
+			Slug: new(fmt.Sprintf("in-the-list-%d", i))})
 		require.NoError(t, err)
 		all = append([]string{link.ID}, all...)
 		if magnet == b.ID {

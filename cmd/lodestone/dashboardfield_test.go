@@ -40,7 +40,7 @@ func TestDashboardFields(t *testing.T) {
 		"options": []any{}}
 	_, l := v.api("GET", api, nil)
 	require.Equal(t, []any{team, company}, l["fields"], "what was left empty is no field")
-	v.send(v.open(path), path, nil)
+	v.send(v.open(path+"/edit"), path, nil)
 	_, same := v.api("GET", api, nil)
 	require.Equal(t, l["updated_at"], same["updated_at"])
 
@@ -58,7 +58,7 @@ func TestDashboardFields(t *testing.T) {
 	s.lacks("bob@example.com")
 	s.has("Company: Acme")
 
-	s = v.send(v.open(path), path, url.Values{"fields": {"remove.0"}})
+	s = v.send(v.open(path+"/edit"), path, url.Values{"fields": {"remove.0"}})
 	require.Equal(t, http.StatusOK, s.status)
 	v.send(s, path, nil).has("Saved.")
 	_, l = v.api("GET", api, nil)
