@@ -361,7 +361,7 @@ func TestATextOfTooManyAddresses(t *testing.T) {
 	more(1)
 	_, err := m.readers.Page(t.Context(), m.account, reader.Filter{Text: "example.com"}, 0, 10)
 	require.ErrorAs(t, err, &reader.TooManyError{})
-	require.ErrorContains(t, err, "give more of the address")
+	require.ErrorContains(t, err, "give more of it")
 	people, _ = m.walk(reader.Filter{Text: "ann@"}, 10)
 	require.Len(t, people, 1)
 }
