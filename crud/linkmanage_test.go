@@ -136,7 +136,7 @@ func TestHeadlinesAreCompared(t *testing.T) {
 	f := start(t)
 	u, other := f.user(t, account.Team), f.user(t, account.Team)
 	_, id, path := u.upload(t) // three pages
-	require.Equal(t, problem.NotFound, u.get(t, path+"/headlines").problem(t).Code)
+	require.Equal(t, problem.Conflict, u.get(t, path+"/headlines").problem(t).Code)
 	require.Equal(t, 200, u.patch(t, path, `{"headline_b":"Or this"}`).status)
 	l, err := u.GenericLink(t.Context(), id.String())
 	require.NoError(t, err)

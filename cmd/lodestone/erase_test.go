@@ -54,7 +54,7 @@ func TestErasingAPerson(t *testing.T) {
 	done := owner.must(t, "POST", "/api/v1/people/erase", `{"email":"`+strings.ToUpper(planted.address)+`"}`)
 	removed := done["removed"].(map[string]any)
 	require.EqualValues(t, 2, removed["submissions"])
-	require.EqualValues(t, 4, removed["access_links"]) // of the form, its mail, and the API
+	require.EqualValues(t, 5, removed["access_links"]) // of the form, its mail, a list of recipients, and the API
 	require.EqualValues(t, 1, removed["sessions"])
 	id := done["id"].(string)
 	require.Eventually(t, func() bool {

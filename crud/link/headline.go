@@ -57,7 +57,8 @@ func (l *Links) registerHeadlines(a *api.API) {
 		ID: "compare-headlines", Method: "GET", Path: path + "/{id}/headlines", Scope: auth.Read, Tag: tag,
 		Summary: "Compare the two headlines of a generic link",
 		Description: "Every visitor sees one of them, half of them each. The better one is that of more people who read to the end. " +
-			"404 if the link has no headline_b.",
+			"conflict if the link has no headline_b.",
+		Errors: []problem.Code{problem.Conflict},
 	}, l.headlines)
 }
 
@@ -67,7 +68,7 @@ func (l *Links) headlines(ctx context.Context, in *idInput) (*api.Answer[Headlin
 		q := store.New(tx)
 		row, err := q.GetLink(ctx, in.ID)
 		if err == nil && row.HeadlineB == nil {
-			return problem.Missing("comparison of headlines")
+			return problem.New(problem.Conflict, "The link has one headline: set headline_b to compare two.")
 		}
 		if errors.Is(err, pgx.ErrNoRows) {
 			return problem.Missing("generic link")

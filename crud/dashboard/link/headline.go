@@ -17,7 +17,7 @@ type headlines struct {
 // compareHeadlines returns the comparison of a link's headlines; nil if there is none.
 func compareHeadlines(v *frame.Visit) (*headlines, error) {
 	found, err := frame.Get[link.Headlines](v, path(v)+"/headlines", nil)
-	if problem.Is(err, problem.NotFound) {
+	if problem.Is(err, problem.NotFound) || problem.Is(err, problem.Conflict) {
 		return nil, nil
 	}
 	if err != nil {
