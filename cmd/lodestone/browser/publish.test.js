@@ -90,7 +90,7 @@ test('publish: from `up` to the first reader, without a terminal', async (t) => 
   await page.locator('.moment svg[role=img]').first().waitFor();
   await seen(owner, 'reader', { full: true });
   await page.getByRole('link', { name: 'Overview', exact: true }).first().click();
-  await page.locator('table.magnets tbody a', { hasText: /worth reading/i }).click();
+  await page.locator('table.magnets tbody a', { hasText: /field guide to documents/i }).click();
   await page.waitForURL(/\/magnets\//);
   assert.equal(await page.locator('.tiles [data-metric=people]').getAttribute('data-value'), '1');
   await seen(owner, 'magnet', { full: true });
