@@ -52,7 +52,7 @@ for (const [device, o] of every ? looks : [['desktop', {}]]) {
     };
     await look('links', '/dashboard/links');
     await look('link-new', `/dashboard/links/new?magnet=${link.lead_magnet_id}`);
-    await v.page.getByLabel('URL of the landing page').fill('Not a slug');
+    await v.page.getByLabel('URL of the page').fill('Not a slug');
     await v.page.getByRole('button', { name: 'Create link' }).click();
     await v.page.locator('.wrong').first().waitFor();
     await look('link-wrong');
@@ -104,7 +104,7 @@ longTest('links: an owner makes one by keyboard, copies its address, and changes
   assert.match(await (await fetch(address)).text(), /Changed/);
   await eventually(() => v.page.locator('.code img').evaluate((img) => img.complete && img.naturalWidth > 0), 'the picture of the QR code');
   await v.page.getByRole('link', { name: 'Edit', exact: true }).click();
-  await v.page.getByLabel('URL of the landing page').fill('No slug');
+  await v.page.getByLabel('URL of the page').fill('No slug');
   await v.page.getByRole('button', { name: 'Save' }).click();
   await v.page.locator('.wrong').first().waitFor();
   await v.page.locator('[name=slug]:focus').waitFor(); // the field with the error has the focus

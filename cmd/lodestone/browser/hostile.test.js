@@ -109,7 +109,7 @@ test('hostile text: every field, on every screen, page and mail', async (t) => {
     await own('POST', `/api/v1/webhooks/${hook.id}/test`);
   }
   const guest = `guest-${randomUUID().slice(0, 8)}@example.com`, recipients = `/api/v1/generic-links/${link.id}/recipients`;
-  await own('POST', recipients, { recipients: [{ email: guest, name: plant('name of a recipient') }] });
+  await own('POST', recipients, { recipients: [{ email: guest, name: `Guest ${plant('name of a recipient')}` }] });
   await own('POST', `${recipients}/send`, plants('send-to-recipients', 'subject', 'text'));
   await own('PUT', `${recipients}/reminder`, { ...plants('set-reminder-rule', 'subject', 'text'), after_days: 3 });
   // A channel's URL is a secret.

@@ -68,7 +68,7 @@ test('share: few readers, without scripts', async (t) => {
   const v = await newPhone(t, { scripts: false });
   await v.page.goto(share.url);
   assert.equal((await figures(v)).people, '2');
-  await v.page.getByText('Shown from 5 readers on').waitFor();
+  await v.page.getByText('Shown from 5 readers up').waitFor();
   assert.equal(await v.page.locator('svg[role=img]').count(), 2);
   await v.screenshot('share-few');
 });
