@@ -10,11 +10,11 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/crud/link"
 	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/locale"
-	"lodestone/pkg/problem"
 	"lodestone/pkg/store"
 )
 
@@ -46,20 +46,17 @@ func (f *Forms) state(ctx context.Context, in *stateInput) (*api.Answer[State], 
 	var s State
 	err := f.deps.Postgres.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
 		q := store.New(tx)
-		link, err := q.GetLink(ctx, in.ID)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return problem.Missing("generic link")
-		}
+		source, err := link.Get(ctx, tx, in.ID)
 		if err != nil {
-			return fmt.Errorf("read generic link: %w", err)
+			return err
 		}
 		seen, err := q.GetEmbed(ctx, in.ID)
 		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 			return fmt.Errorf("read where the form was seen: %w", err)
 		}
-		language := link.Language
+		language := source.Language
 		if language == nil {
-			brand, err := q.BrandOfAccount(ctx, link.AccountID)
+			brand, err := q.BrandOfAccount(ctx, source.AccountID)
 			if err != nil {
 				return fmt.Errorf("read language of account: %w", err)
 			}
@@ -70,8 +67,8 @@ func (f *Forms) state(ctx context.Context, in *stateInput) (*api.Answer[State], 
 		site := html.EscapeString(f.deps.Site)
 		s = State{
 			Script: fmt.Sprintf(`<script src="%s%s" data-link="%s" async></script><noscript><a href="%s%s">%s</a></noscript>`,
-				site, scriptPath, link.Slug, site, web.LandingPath(link.Slug), html.EscapeString(words)),
-			AllowedOrigins: link.AllowedOrigins, ContentPolicy: f.policy(),
+				site, scriptPath, source.Slug, site, web.LandingPath(source.Slug), html.EscapeString(words)),
+			AllowedOrigins: source.AllowedOrigins, ContentPolicy: f.policy(),
 			LastSeenAt: api.OptionalTime(seen.SeenAt), LastSeenOrigin: seen.SeenOrigin,
 			LastRefusedAt: api.OptionalTime(seen.RefusedAt), LastRefusedOrigin: seen.RefusedOrigin,
 		}

@@ -26,7 +26,7 @@ func (l *Landing) show(w http.ResponseWriter, r *http.Request) error {
 	if web.Origin(referrer) == web.Origin(l.deps.Site) {
 		referrer = "" // from a page of ours
 	}
-	o.second = l.seesSecond(r, o.GenericLink.ID)
+	o.second = o.GenericLink.HeadlineB != nil && l.seesSecond(r, o.GenericLink.ID)
 	var form capture.Form
 	if !source.Withheld(r.Header) {
 		form.Origin = capture.ReadOrigin(o.fields, r.URL.RawQuery, referrer)

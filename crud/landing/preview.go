@@ -2,7 +2,6 @@ package landing
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -12,11 +11,11 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/crud/link"
 	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/locale"
-	"lodestone/pkg/problem"
 	"lodestone/pkg/store"
 )
 
@@ -46,21 +45,18 @@ func (l *Landing) registerPreview(a *api.API) {
 }
 
 func (l *Landing) makePreview(ctx context.Context, in *previewInput) (*api.Answer[Preview], error) {
-	var link store.GenericLink
+	var row store.GenericLink
 	err := l.deps.Postgres.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
-		link, err = store.New(tx).GetLink(ctx, in.ID)
+		row, err = link.Get(ctx, tx, in.ID)
 		return err
 	})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, problem.Missing("generic link")
-	}
 	if err != nil {
 		return nil, fmt.Errorf("make preview: %w", err)
 	}
 	ends := l.deps.Now().Add(previewTime).Truncate(time.Second)
 	return api.OK(Preview{
-		URL: l.deps.Site + web.LandingPath(link.Slug) + "?" +
-			url.Values{"preview": {l.deps.Tokens.Grant(previewPurpose, link.ID[:], nil, ends)}}.Encode(),
+		URL: l.deps.Site + web.LandingPath(row.Slug) + "?" +
+			url.Values{"preview": {l.deps.Tokens.Grant(previewPurpose, row.ID[:], nil, ends)}}.Encode(),
 		ExpiresAt: api.TimeOf(ends),
 	}), nil
 }

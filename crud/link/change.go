@@ -149,10 +149,7 @@ func (l *Links) change(ctx context.Context, tx pgx.Tx, in *updateInput,
 
 // unchanged returns a link that nothing is to be changed of, if it is at one of the revisions.
 func unchanged(ctx context.Context, tx pgx.Tx, id uuid.UUID, revisions []int64) (store.GenericLink, error) {
-	row, err := store.New(tx).GetLink(ctx, id)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return row, problem.Missing("generic link")
-	}
+	row, err := Get(ctx, tx, id)
 	if err == nil && !api.Matches(row.Revision, revisions) {
 		err = problem.Stale("generic link")
 	}
@@ -161,12 +158,8 @@ func unchanged(ctx context.Context, tx pgx.Tx, id uuid.UUID, revisions []int64) 
 
 // conflictOf says why a statement that compares revisions found nothing to change.
 func conflictOf(ctx context.Context, tx pgx.Tx, id uuid.UUID) error {
-	_, err := store.New(tx).GetLink(ctx, id)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return problem.Missing("generic link")
-	}
-	if err != nil {
-		return fmt.Errorf("read generic link: %w", err)
+	if _, err := Get(ctx, tx, id); err != nil {
+		return err
 	}
 	return problem.Stale("generic link")
 }

@@ -2,7 +2,6 @@ package link
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/google/uuid"
@@ -57,12 +56,9 @@ func (l *Links) duplicate(ctx context.Context, in *idInput) (*api.Answer[Generic
 // copyOf adds a link with the settings of another, and the picture that was uploaded for it.
 func (l *Links) copyOf(ctx context.Context, tx pgx.Tx, from, id uuid.UUID) (row store.GenericLink, err error) {
 	q := store.New(tx)
-	source, err := q.GetLink(ctx, from)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return row, problem.Missing("generic link")
-	}
+	source, err := Get(ctx, tx, from)
 	if err != nil {
-		return row, fmt.Errorf("read generic link: %w", err)
+		return row, err
 	}
 	offered, err := q.ShareMagnet(ctx, source.LeadMagnetID)
 	if err != nil {

@@ -2,7 +2,6 @@ package link
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -57,7 +56,7 @@ func (l *Links) registerHeadlines(a *api.API) {
 		ID: "compare-headlines", Method: "GET", Path: path + "/{id}/headlines", Scope: auth.Read, Tag: tag,
 		Summary: "Compare the two headlines of a generic link",
 		Description: "Every visitor sees one of them, half of them each. The better one is that of more people who read to the end. " +
-			"conflict if the link has no headline_b.",
+			"A link without headline_b has nothing to compare, which is a conflict.",
 		Errors: []problem.Code{problem.Conflict},
 	}, l.headlines)
 }
@@ -65,22 +64,18 @@ func (l *Links) registerHeadlines(a *api.API) {
 func (l *Links) headlines(ctx context.Context, in *idInput) (*api.Answer[Headlines], error) {
 	var found Headlines
 	err := l.deps.Postgres.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
-		q := store.New(tx)
-		row, err := q.GetLink(ctx, in.ID)
-		if err == nil && row.HeadlineB == nil {
-			return problem.New(problem.Conflict, "The link has one headline: set headline_b to compare two.")
-		}
-		if errors.Is(err, pgx.ErrNoRows) {
-			return problem.Missing("generic link")
-		}
+		row, err := Get(ctx, tx, in.ID)
 		if err != nil {
 			return err
+		}
+		if row.HeadlineB == nil {
+			return problem.New(problem.Conflict, "The link has one headline: set headline_b to compare two.")
 		}
 		offered, err := magnet.Get(ctx, tx, row.LeadMagnetID)
 		if err != nil {
 			return err
 		}
-		counts, err := q.CountHeadlines(ctx, in.ID)
+		counts, err := store.New(tx).CountHeadlines(ctx, in.ID)
 		found = compare(row, offered.Title, counts)
 		return err
 	})

@@ -131,14 +131,24 @@ type idInput struct {
 	ID uuid.UUID `path:"id" doc:"Id of the generic link."`
 }
 
+// Get reads a generic link in a transaction of its account. One that is not there is the error
+// NotFound of package problem.
+func Get(ctx context.Context, tx pgx.Tx, id uuid.UUID) (store.GenericLink, error) {
+	row, err := store.New(tx).GetLink(ctx, id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return row, problem.Missing("generic link")
+	}
+	if err != nil {
+		return row, fmt.Errorf("read generic link: %w", err)
+	}
+	return row, nil
+}
+
 func (l *Links) get(ctx context.Context, in *idInput) (*api.Answer[GenericLink], error) {
 	var found GenericLink
 	var revision int64
 	err := l.deps.Postgres.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
-		row, err := store.New(tx).GetLink(ctx, in.ID)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return problem.Missing("generic link")
-		}
+		row, err := Get(ctx, tx, in.ID)
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,6 @@
 package link
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 
@@ -10,7 +9,6 @@ import (
 	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
-	"lodestone/pkg/problem"
 	"lodestone/pkg/qr"
 	"lodestone/pkg/store"
 )
@@ -34,12 +32,9 @@ type codeInput struct {
 func (l *Links) getCode(w http.ResponseWriter, r *http.Request, in *codeInput) error {
 	var row store.GenericLink
 	err := l.deps.Postgres.AccountSnapshot(r.Context(), auth.From(r.Context()).AccountID, func(tx pgx.Tx) (err error) {
-		row, err = store.New(tx).GetLink(r.Context(), in.ID)
+		row, err = Get(r.Context(), tx, in.ID)
 		return err
 	})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return problem.Missing("generic link")
-	}
 	if err != nil {
 		return fmt.Errorf("get QR code of generic link: %w", err)
 	}

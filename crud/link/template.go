@@ -119,12 +119,9 @@ func (t *Templates) address(ctx context.Context, tx pgx.Tx, link *uuid.UUID) (st
 	if link == nil {
 		return "", nil
 	}
-	row, err := store.New(tx).GetLink(ctx, *link)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return "", problem.Missing("generic link")
-	}
+	row, err := Get(ctx, tx, *link)
 	if err != nil {
-		return "", fmt.Errorf("read generic link: %w", err)
+		return "", err
 	}
 	return t.site + web.LandingPath(row.Slug), nil
 }

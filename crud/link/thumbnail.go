@@ -41,10 +41,7 @@ func (l *Links) putThumbnail(w http.ResponseWriter, r *http.Request, in *idInput
 	ctx, account := r.Context(), auth.From(r.Context()).AccountID
 	// Look first, so that no one sends a picture to learn that there is nothing to send it to.
 	err := l.deps.Postgres.AccountSnapshot(ctx, account, func(tx pgx.Tx) error {
-		_, err := store.New(tx).GetLink(ctx, in.ID)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return problem.Missing("generic link")
-		}
+		_, err := Get(ctx, tx, in.ID)
 		return err
 	})
 	if err != nil {
@@ -128,12 +125,9 @@ func (l *Links) keepsThumbnail(ctx context.Context, tx pgx.Tx, in *updateInput) 
 	if asked == nil {
 		return false, nil
 	}
-	row, err := store.New(tx).GetLink(ctx, in.ID)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return false, problem.Missing("generic link")
-	}
+	row, err := Get(ctx, tx, in.ID)
 	if err != nil {
-		return false, fmt.Errorf("read generic link: %w", err)
+		return false, err
 	}
 	if row.ThumbnailURL != nil {
 		return false, nil

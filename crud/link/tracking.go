@@ -2,7 +2,6 @@ package link
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"html"
 
@@ -10,7 +9,6 @@ import (
 
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
-	"lodestone/pkg/problem"
 	"lodestone/pkg/store"
 	"lodestone/pkg/token"
 )
@@ -33,10 +31,7 @@ func (l *Links) registerTracking(a *api.API) {
 func (l *Links) getTracking(ctx context.Context, in *idInput) (*api.Answer[Tracking], error) {
 	var row store.GenericLink
 	err := l.deps.Postgres.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
-		row, err = store.New(tx).GetLink(ctx, in.ID)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return problem.Missing("generic link")
-		}
+		row, err = Get(ctx, tx, in.ID)
 		return err
 	})
 	if err != nil {

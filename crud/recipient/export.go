@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/crud/link"
 	"lodestone/pkg/api"
 	"lodestone/pkg/attachment"
 	"lodestone/pkg/auth"
@@ -71,7 +72,7 @@ func (r *Recipients) export(w http.ResponseWriter, req *http.Request, in *export
 		return err
 	}
 	err = r.deps.Postgres.AccountSnapshot(ctx, account, func(tx pgx.Tx) error {
-		_, err := getLink(ctx, store.New(tx), in.ID)
+		_, err := link.Get(ctx, tx, in.ID)
 		return err
 	})
 	if err != nil {

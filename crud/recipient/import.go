@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/crud/link"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/contact"
@@ -193,7 +194,7 @@ func (r *Recipients) know(ctx context.Context, l *list) (ids map[string]uuid.UUI
 	}
 	err = r.deps.Postgres.AccountSnapshot(ctx, l.account, func(tx pgx.Tx) error {
 		q := store.New(tx)
-		if _, err := getLink(ctx, q, l.id); err != nil {
+		if _, err := link.Get(ctx, tx, l.id); err != nil {
 			return err
 		}
 		rows, err := q.KnownPeople(ctx, store.KnownPeopleParams{GenericLinkID: l.id, PersonIds: people})
@@ -253,7 +254,7 @@ func (r *Recipients) take(ctx context.Context, l *list) error {
 	}
 	err := r.deps.Postgres.Account(ctx, l.account, func(tx pgx.Tx) error {
 		q := store.New(tx)
-		link, err := getLink(ctx, q, l.id)
+		link, err := link.Get(ctx, tx, l.id)
 		if err != nil {
 			return err
 		}

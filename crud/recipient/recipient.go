@@ -6,7 +6,6 @@ package recipient
 import (
 	"context"
 	"embed"
-	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -17,12 +16,14 @@ import (
 	"github.com/riverqueue/river"
 
 	"lodestone/crud/accesslink"
+	"lodestone/crud/link"
 	"lodestone/crud/mail"
 	"lodestone/crud/queue"
 	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/attachment"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/contact"
 	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/limit"
 	"lodestone/pkg/postgres"
@@ -104,7 +105,7 @@ func (r *Recipients) Register(a *api.API) {
 		Summary: "Import recipients of a generic link from a list",
 		Description: fmt.Sprintf("As add-recipients, from a CSV file or a pasted list: with or without heads, parted by commas, semicolons or "+
 			"tabs, in UTF-8, UTF-16, Windows-1252 or Latin-1. Names such as Jo <jo@example.com> are read. A list has at most %d rows and %d MiB, and "+
-			"one import adds at most %d recipients, all or none.", 100_000, maxFile>>20, maxAdded),
+			"one import adds at most %d recipients, all or none.", contact.MaxRows, maxFile>>20, maxAdded),
 		Body: map[string]*jsonschema.Schema{"text/csv": {Type: jsonschema.String}},
 		Answers: map[string]*jsonschema.Schema{
 			"application/json": api.SchemaOf[Import](a),
@@ -184,7 +185,7 @@ func (r *Recipients) list(ctx context.Context, in *listInput) (*api.Answer[api.P
 	list := []Recipient{}
 	err := r.deps.Postgres.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
 		q := store.New(tx)
-		if _, err := getLink(ctx, q, in.ID); err != nil {
+		if _, err := link.Get(ctx, tx, in.ID); err != nil {
 			return err
 		}
 		if total, err = q.CountRecipients(ctx, store.CountRecipientsParams{GenericLinkID: in.ID, State: in.state(),
@@ -202,14 +203,6 @@ func (r *Recipients) list(ctx context.Context, in *listInput) (*api.Answer[api.P
 		return nil, fmt.Errorf("list recipients: %w", err)
 	}
 	return api.List(ctx, in.Paging, list, total), nil
-}
-
-func getLink(ctx context.Context, q *store.Queries, id uuid.UUID) (store.GenericLink, error) {
-	link, err := q.GetLink(ctx, id)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return link, problem.Missing("generic link")
-	}
-	return link, err
 }
 
 func (r *Recipients) fromRow(row *store.ListRecipientsRow) Recipient {
@@ -254,7 +247,7 @@ func (r *Recipients) count(ctx context.Context, in *linkInput) (*api.Answer[Coun
 	}
 	err := r.deps.Postgres.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
 		q := store.New(tx)
-		if _, err := getLink(ctx, q, in.ID); err != nil {
+		if _, err := link.Get(ctx, tx, in.ID); err != nil {
 			return err
 		}
 		rows, err := q.CountRecipientStates(ctx, in.ID)

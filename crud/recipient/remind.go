@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/crud/link"
 	"lodestone/crud/mail"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
@@ -79,7 +80,7 @@ func (r *Recipients) setRule(ctx context.Context, in *ruleInput) (*api.Answer[Re
 	account := auth.From(ctx).AccountID
 	err := r.deps.Postgres.Account(ctx, account, func(tx pgx.Tx) error {
 		q := store.New(tx)
-		if _, err := getLink(ctx, q, in.ID); err != nil {
+		if _, err := link.Get(ctx, tx, in.ID); err != nil {
 			return err
 		}
 		return q.PutReminderRule(ctx, store.PutReminderRuleParams{GenericLinkID: in.ID, AccountID: account,
@@ -94,7 +95,7 @@ func (r *Recipients) setRule(ctx context.Context, in *ruleInput) (*api.Answer[Re
 func (r *Recipients) deleteRule(ctx context.Context, in *linkInput) (*api.Answer[api.Empty], error) {
 	err := r.deps.Postgres.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
 		q := store.New(tx)
-		if _, err := getLink(ctx, q, in.ID); err != nil {
+		if _, err := link.Get(ctx, tx, in.ID); err != nil {
 			return err
 		}
 		return q.DeleteReminderRule(ctx, in.ID)

@@ -123,17 +123,23 @@ func (s *Service) takeChallenge(ctx context.Context, challenge, holder string) (
 	return ceremony, nil
 }
 
+// takePasskey checks a request of the sign-in page and takes it from the limit of attempts. It
+// returns the browser's secret.
+func (s *Service) takePasskey(r *http.Request) (browser string, err error) {
+	if browser, err = s.checkBrowser(r); err != nil {
+		return "", err
+	}
+	if s.party == nil {
+		return "", web.Error(web.NotFound, web.Brand{})
+	}
+	return browser, s.take(r)
+}
+
 // challenge answers the script of the sign-in page. It names no passkey: the authenticator offers
 // those that it has for the site.
 func (s *Service) challenge(w http.ResponseWriter, r *http.Request) error {
-	browser, err := s.checkBrowser(r)
+	browser, err := s.takePasskey(r)
 	if err != nil {
-		return err
-	}
-	if s.party == nil {
-		return web.Error(web.NotFound, web.Brand{})
-	}
-	if err := s.take(r); err != nil {
 		return err
 	}
 	options, ceremony, err := s.party.BeginDiscoverableLogin()
@@ -145,14 +151,8 @@ func (s *Service) challenge(w http.ResponseWriter, r *http.Request) error {
 
 // signInByPasskey takes the answer of an authenticator.
 func (s *Service) signInByPasskey(w http.ResponseWriter, r *http.Request) error {
-	browser, err := s.checkBrowser(r)
+	browser, err := s.takePasskey(r)
 	if err != nil {
-		return err
-	}
-	if s.party == nil {
-		return web.Error(web.NotFound, web.Brand{})
-	}
-	if err := s.take(r); err != nil {
 		return err
 	}
 	next := nextOf(r.PostForm.Get("next"))

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/field"
+	"lodestone/crud/link"
 	"lodestone/pkg/attachment"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/store"
@@ -45,7 +46,7 @@ func (s *Submissions) export(w http.ResponseWriter, r *http.Request, in *exportI
 	}
 	err = s.db.AccountSnapshot(r.Context(), account, func(tx pgx.Tx) error {
 		q := store.New(tx)
-		link, err := getLink(r.Context(), q, in.ID)
+		source, err := link.Get(r.Context(), tx, in.ID)
 		if err != nil {
 			return err
 		}
@@ -54,13 +55,13 @@ func (s *Submissions) export(w http.ResponseWriter, r *http.Request, in *exportI
 			return err
 		}
 		buffer := bufio.NewWriterSize(out, exportBuffer)
-		keys, err := keysOf(r.Context(), q, link)
+		keys, err := keysOf(r.Context(), q, source)
 		if err != nil {
 			return err
 		}
 		file := attachment.NewTable[record](buffer, in.Format, keys...)
 		if err := in.each(r.Context(), q, func(row store.Submission, counts store.Counts) error {
-			shown, err := fromRow(row, counts, link.CollectName)
+			shown, err := fromRow(row, counts, source.CollectName)
 			if err != nil {
 				return err
 			}
@@ -82,12 +83,12 @@ func (s *Submissions) export(w http.ResponseWriter, r *http.Request, in *exportI
 
 // keysOf returns the keys of all answers: those of the form in its order, and then those of fields
 // that were removed.
-func keysOf(ctx context.Context, q *store.Queries, link store.GenericLink) ([]string, error) {
-	fields, err := field.Decode(link.Fields)
+func keysOf(ctx context.Context, q *store.Queries, source store.GenericLink) ([]string, error) {
+	fields, err := field.Decode(source.Fields)
 	if err != nil {
 		return nil, err
 	}
-	given, err := q.AnswerKeys(ctx, link.ID)
+	given, err := q.AnswerKeys(ctx, source.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read keys of answers: %w", err)
 	}
@@ -95,12 +96,12 @@ func keysOf(ctx context.Context, q *store.Queries, link store.GenericLink) ([]st
 }
 
 // record writes the export of a link that is there into the audit log.
-func (s *Submissions) record(r *http.Request, account, link uuid.UUID) error {
+func (s *Submissions) record(r *http.Request, account, id uuid.UUID) error {
 	if r.Method == http.MethodHead {
 		return nil
 	}
 	err := s.db.AccountSnapshot(r.Context(), account, func(tx pgx.Tx) error {
-		_, err := getLink(r.Context(), store.New(tx), link)
+		_, err := link.Get(r.Context(), tx, id)
 		return err
 	})
 	if err != nil {

@@ -3,7 +3,6 @@ package submission
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"lodestone/crud/field"
+	"lodestone/crud/link"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/jsonschema"
@@ -133,13 +133,13 @@ func (s *Submissions) list(ctx context.Context, in *listInput) (*api.Answer[api.
 	if query.BeforeAt, query.BeforeID, err = in.Place(in.ID, in.Since, in.Until, in.Q, in.Field, in.Sort); err != nil {
 		return nil, err
 	}
-	var link store.GenericLink
+	var source store.GenericLink
 	var total int64
 	var rows []store.Submission
 	var counts map[uuid.UUID]store.Counts
 	err = s.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
 		q := store.New(tx)
-		if link, err = getLink(ctx, q, in.ID); err != nil {
+		if source, err = link.Get(ctx, tx, in.ID); err != nil {
 			return err
 		}
 		total, err = q.CountSubmissions(ctx, store.CountSubmissionsParams{GenericLinkID: in.ID, Since: in.Since,
@@ -176,19 +176,11 @@ func (s *Submissions) list(ctx context.Context, in *listInput) (*api.Answer[api.
 	}
 	list := make([]Submission, len(rows))
 	for i, row := range rows {
-		if list[i], err = fromRow(row, counts[row.ID], link.CollectName); err != nil {
+		if list[i], err = fromRow(row, counts[row.ID], source.CollectName); err != nil {
 			return nil, fmt.Errorf("list submissions: %w", err)
 		}
 	}
 	return api.ListCursor(ctx, in.CursorPaging, list, total, next), nil
-}
-
-func getLink(ctx context.Context, q *store.Queries, id uuid.UUID) (store.GenericLink, error) {
-	link, err := q.GetLink(ctx, id)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return link, problem.Missing("generic link")
-	}
-	return link, err
 }
 
 func fromRow(row store.Submission, counts store.Counts, names bool) (Submission, error) {

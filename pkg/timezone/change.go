@@ -74,6 +74,17 @@ func AddDays(t time.Time, days int) time.Time {
 	return Midnight(t.Location(), year, month, day+days)
 }
 
+// DaysBetween returns how many days of the calendar lie from one time to another, each in its own
+// zone. Days have 23 to 25 hours.
+func DaysBetween(from, to time.Time) int {
+	return int(utcDate(to).Sub(utcDate(from)) / (24 * time.Hour))
+}
+
+func utcDate(t time.Time) time.Time {
+	year, month, day := t.Date()
+	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+}
+
 // clock returns what calendar and clock show at a time, as a time of UTC.
 func clock(t time.Time) time.Time {
 	_, seconds := t.Zone()

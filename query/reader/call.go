@@ -60,8 +60,7 @@ func (r *Readers) Calls(ctx context.Context, account uuid.UUID, now time.Time, m
 		return Calls{}, fmt.Errorf("read time zone: %w", err)
 	}
 	zone := timezone.OrUTC(name)
-	year, month, day := now.In(zone).Date()
-	today, since := timezone.Midnight(zone, year, month, day), timezone.Midnight(zone, year, month, day-1)
+	today, since := timezone.AddDays(now.In(zone), 0), timezone.AddDays(now.In(zone), -1)
 	calls := Calls{Since: since, AsOf: asOf}
 	statement := scope.Statement{
 		Name: "people to call", SQL: strings.Replace(callSQL, "/* score */\n", scoreSQL, 1),
@@ -84,7 +83,9 @@ func (r *Readers) Calls(ctx context.Context, account uuid.UUID, now time.Time, m
 	for i := range found {
 		people[i].AccessLinks = []uuid.UUID{found[i].Link}
 	}
-	if err := identify(ctx, account, r.facts(ctx, account), people); err != nil {
+	if err := r.postgres.Account(ctx, account, func(tx pgx.Tx) error {
+		return identify(ctx, tx, account, people)
+	}); err != nil {
 		return Calls{}, err
 	}
 	for i, p := range people {
@@ -105,13 +106,7 @@ func scanCall(row scope.Row, zone *time.Location) (c Call, err error) {
 	c.Seen, c.Score, c.WasScore = time.UnixMilli(seen).UTC(), int64(now), int64(then)
 	if previous > 0 {
 		at := time.UnixMilli(previous).UTC()
-		c.Previous, c.AwayDays = &at, daysBetween(at.In(zone), c.Seen.In(zone))
+		c.Previous, c.AwayDays = &at, timezone.DaysBetween(at.In(zone), c.Seen.In(zone))
 	}
 	return c, nil
-}
-
-// daysBetween returns how many days of the calendar lie between two times.
-func daysBetween(from, to time.Time) int {
-	day := func(t time.Time) time.Time { return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC) }
-	return int(day(to).Sub(day(from)).Hours() / 24)
 }

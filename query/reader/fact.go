@@ -64,7 +64,7 @@ func (r *Readers) complete(ctx context.Context, account uuid.UUID, from facts, p
 	if len(people) == 0 {
 		return nil
 	}
-	if err := identify(ctx, account, from, people); err != nil {
+	if err := from(func(tx pgx.Tx) error { return identify(ctx, tx, account, people) }); err != nil {
 		return err
 	}
 	ids := make([]uuid.UUID, len(people))
@@ -83,7 +83,7 @@ func (r *Readers) complete(ctx context.Context, account uuid.UUID, from facts, p
 
 // identify adds to people who they are: by their access links, of which those that were deleted are
 // of no one.
-func identify(ctx context.Context, account uuid.UUID, from facts, people []Person) error {
+func identify(ctx context.Context, tx pgx.Tx, account uuid.UUID, people []Person) error {
 	var links []uuid.UUID
 	of := map[uuid.UUID]*Person{}
 	for i := range people {
@@ -93,11 +93,8 @@ func identify(ctx context.Context, account uuid.UUID, from facts, people []Perso
 			of[id] = person
 		}
 	}
-	var known []store.PeopleOfLinksRow
-	if err := from(func(tx pgx.Tx) (err error) {
-		known, err = store.New(tx).PeopleOfLinks(ctx, store.PeopleOfLinksParams{AccountID: account, IDs: links})
-		return err
-	}); err != nil {
+	known, err := store.New(tx).PeopleOfLinks(ctx, store.PeopleOfLinksParams{AccountID: account, IDs: links})
+	if err != nil {
 		return fmt.Errorf("read who readers are: %w", err)
 	}
 	for _, k := range known {

@@ -91,8 +91,9 @@ func (w *Watcher) identify(ctx context.Context, account uuid.UUID, readers []Pre
 	for i, r := range readers {
 		people[i].AccessLinks = []uuid.UUID{r.AccessLinkID}
 	}
-	from := func(fn func(pgx.Tx) error) error { return w.postgres.Account(ctx, account, fn) }
-	if err := identify(ctx, account, from, people); err != nil {
+	if err := w.postgres.Account(ctx, account, func(tx pgx.Tx) error {
+		return identify(ctx, tx, account, people)
+	}); err != nil {
 		return err
 	}
 	for i := range people {

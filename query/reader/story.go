@@ -82,7 +82,7 @@ func (r *Readers) known(ctx context.Context, account, link uuid.UUID) (s Story, 
 			return err
 		}
 		who := []Person{{AccessLinks: []uuid.UUID{link}}}
-		if err := identify(ctx, account, func(fn func(pgx.Tx) error) error { return fn(tx) }, who); err != nil {
+		if err := identify(ctx, tx, account, who); err != nil {
 			return err
 		}
 		s.Person = who[0]

@@ -108,14 +108,9 @@ func (c calendar) previous(s span) span {
 		return span{c.midnight(from.Year(), from.Month()-time.Month(months), 1), s.from}
 	}
 	if s.from.Equal(c.dayOf(s.from)) && s.to.Equal(c.dayOf(s.to)) {
-		from, to := utcDate(s.from.In(c.zone)), utcDate(s.to.In(c.zone))
-		return span{c.addDays(s.from, -int(to.Sub(from)/(24*time.Hour))), s.from}
+		return span{c.addDays(s.from, -timezone.DaysBetween(s.from.In(c.zone), s.to.In(c.zone))), s.from}
 	}
 	return span{s.from.Add(-s.to.Sub(s.from)), s.from}
-}
-
-func utcDate(t time.Time) time.Time {
-	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
 }
 
 // offset is the UTC offset of a zone from a moment on.

@@ -53,7 +53,7 @@ func ParsePeriod(q url.Values, now time.Time, zone *time.Location) Period {
 	if to == "" || last.After(today) {
 		last, lastIsDay = today, true
 	}
-	days := daysFrom(first, last)
+	days := timezone.DaysBetween(first, last) + 1
 	if p.Refused = !firstIsDay || !lastIsDay || days < 1 || days > maxPeriod; !p.Refused {
 		p.First, p.Last, p.Days, p.Preset = first, last, days, false
 	}
@@ -64,12 +64,6 @@ func ParsePeriod(q url.Values, now time.Time, zone *time.Location) Period {
 func parseDay(text string, zone *time.Location) (day time.Time, ok bool) {
 	t, err := time.Parse(dateForm, text)
 	return timezone.Midnight(zone, t.Year(), t.Month(), t.Day()), err == nil
-}
-
-// daysFrom counts the days from one to another, both included. Days have 23 to 25 hours.
-func daysFrom(first, last time.Time) int {
-	utc := func(t time.Time) time.Time { return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC) }
-	return int(utc(last).Sub(utc(first))/(24*time.Hour)) + 1
 }
 
 // From is the first day, and To the day after the last, as questions have them.

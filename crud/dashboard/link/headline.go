@@ -17,8 +17,8 @@ type headlines struct {
 // compareHeadlines returns the comparison of a link's headlines; nil if there is none.
 func compareHeadlines(v *frame.Visit) (*headlines, error) {
 	found, err := frame.Get[link.Headlines](v, path(v)+"/headlines", nil)
-	if problem.Is(err, problem.NotFound) || problem.Is(err, problem.Conflict) {
-		return nil, nil
+	if problem.Is(err, problem.Conflict) {
+		return nil, nil // the second one was removed meanwhile
 	}
 	if err != nil {
 		return nil, err

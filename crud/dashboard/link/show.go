@@ -83,15 +83,19 @@ func (s *Screens) draw(v *frame.Visit, status int, sent forms) error {
 		h       *headlines
 	)
 	group.Go(func() (err error) {
-		h, err = compareHeadlines(v)
-		return err
-	})
-	group.Go(func() (err error) {
 		e, err = readEmbed(v)
 		return err
 	})
 	group.Go(func() (err error) {
-		if l, err = frame.Get[genericLink](v, path(v), nil); err == nil && v.MaySeePeople() {
+		if l, err = frame.Get[genericLink](v, path(v), nil); err != nil {
+			return err
+		}
+		if l.HeadlineB != nil {
+			if h, err = compareHeadlines(v); err != nil {
+				return err
+			}
+		}
+		if v.MaySeePeople() {
 			list, err = listSubmissions(v, l.Fields)
 		}
 		return err
