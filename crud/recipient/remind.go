@@ -31,13 +31,16 @@ type ruleInput struct {
 type remindInput struct {
 	ID   uuid.UUID `path:"id" doc:"Id of the generic link."`
 	Body struct {
-		ReminderRule
-		IDs []uuid.UUID `json:"ids" required:"false" nullable:"false" maxItems:"1000" doc:"Only these recipients."`
+		Words
+		AfterDays  int32       `json:"after_days" minimum:"0" maximum:"90" doc:"Days after the mail, or after the last time that the document was read; 0 for all who are left."`
+		BeforePage *int32      `json:"before_page" required:"false" minimum:"2" maximum:"10000" doc:"Also recipients who opened the document and stopped before this page; null for none."`
+		IDs        []uuid.UUID `json:"ids" required:"false" nullable:"false" maxItems:"1000" doc:"Only these recipients."`
 	}
 }
 
 func (r *Recipients) remind(ctx context.Context, in *remindInput) (*api.Answer[Sending], error) {
-	n, err := r.remindBy(ctx, auth.From(ctx).AccountID, in.ID, in.Body.ReminderRule, in.Body.IDs)
+	n, err := r.remindBy(ctx, auth.From(ctx).AccountID, in.ID,
+		ReminderRule{in.Body.Words, in.Body.AfterDays, in.Body.BeforePage}, in.Body.IDs)
 	if err != nil {
 		return nil, err
 	}

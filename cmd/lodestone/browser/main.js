@@ -12,8 +12,8 @@ import { stop } from './browser.js';
 import { writeMeasurements } from './measure.js';
 import { every, tests } from './suite.js';
 
-// These run only by name: they need an installation that no one has used, the machine for themselves, ClickHouse to be stopped, TLS, or localhost.
-const alone = ['publish', 'weight', 'outage', 'tls', 'passkey'];
+// These run only by name: they need an installation that no one has used, one with no one else to call, the machine for themselves, ClickHouse to be stopped, TLS, or localhost.
+const alone = ['publish', 'day', 'weight', 'outage', 'tls', 'passkey'];
 
 // Where not every look is taken: files that together show each page once, and what only a browser can show of it.
 const brief = ['beacon', 'campaign', 'dashboard', 'dashboardisland', 'dashboardsetting', 'dashboardstate', 'embed', 'hostile', 'landing', 'share',

@@ -14,7 +14,10 @@ FROM (
             AND strpos(search_text(concat_ws(chr(10), p.name, p.note)), search_text(sqlc.arg(typed)::text)) > 0
         UNION ALL
         SELECT k.email_key FROM submissions s JOIN access_links k ON k.account_id = s.account_id AND k.submission_id = s.id
-        WHERE s.account_id = sqlc.arg(account_id) AND strpos(search_text(s.name), search_text(sqlc.arg(typed)::text)) > 0)
+        WHERE s.account_id = sqlc.arg(account_id) AND strpos(search_text(s.name), search_text(sqlc.arg(typed)::text)) > 0
+        UNION ALL
+        SELECT k.email_key FROM recipients r JOIN access_links k ON k.account_id = r.account_id AND k.id = r.id
+        WHERE r.account_id = sqlc.arg(account_id) AND strpos(search_text(r.name), search_text(sqlc.arg(typed)::text)) > 0)
     LIMIT sqlc.arg(row_limit)::bigint) AS m;
 
 -- name: PeopleOfLinks :many
