@@ -7,11 +7,12 @@ import (
 	"lodestone/crud/file"
 	"lodestone/crud/session"
 	"lodestone/crud/viewer"
+	"lodestone/crud/watermark"
 	"lodestone/pkg/certificate"
 )
 
 // newReading returns the pages on which documents are read, and what reports their downloads.
-func newReading(c Config, d Deps, b base, files *file.Files, shared visitor) (
+func newReading(c Config, d Deps, b base, files *file.Files, marks *watermark.Marks, shared visitor) (
 	*viewer.Viewer, *session.Reporter, error) {
 	countries, err := c.Country.Open()
 	if err != nil {
@@ -32,7 +33,7 @@ func newReading(c Config, d Deps, b base, files *file.Files, shared visitor) (
 	}
 	v, err := viewer.New(c.Viewer, viewer.Deps{
 		Pages: b.pages, Sessions: session.New(session.Deps{Postgres: d.Postgres, Site: b.pages.URL(""), Tokens: d.Tokens,
-			Queue: b.jobs}), Postgres: d.Postgres, Files: files,
+			Queue: b.jobs}), Postgres: d.Postgres, Files: files, Marks: marks,
 		Tokens: d.Tokens, Addresses: shared.addresses, Countries: countries, Limiter: shared.limiter, Bots: shared.bots,
 		Collector: collector, Log: d.Log,
 	})

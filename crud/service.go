@@ -34,6 +34,7 @@ import (
 	"lodestone/crud/signin"
 	"lodestone/crud/submission"
 	"lodestone/crud/viewer"
+	"lodestone/crud/watermark"
 	"lodestone/crud/web"
 	"lodestone/crud/webhook"
 	"lodestone/pkg/api"
@@ -132,6 +133,7 @@ type Service struct {
 	mailbox     mail.Mailbox
 	postgres    *postgres.Pool
 	pdfs        *pdf.Reader
+	marks       *watermark.Marks
 	images      *picture.ImageStore
 	notices     *notice.Notices
 	weekly      *dashboard.WeeklyReports
@@ -161,6 +163,7 @@ func New(c Config, d Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	marks := watermark.New(watermark.Deps{Files: files, Reader: pdfs})
 	intake := file.NewIntake(max(c.MaxFileBytes, picture.MaxBytes))
 	thumbnailer := picture.NewThumbnailer(intake, d.Log)
 	b, err := newBase(c, d)
@@ -175,7 +178,7 @@ func New(c Config, d Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	readingPages, downloads, err := newReading(c, d, b, files, shared)
+	readingPages, downloads, err := newReading(c, d, b, files, marks, shared)
 	if err != nil {
 		return nil, err
 	}
@@ -224,6 +227,7 @@ func New(c Config, d Deps) (*Service, error) {
 		mailbox:   d.Mailbox,
 		postgres:  d.Postgres,
 		pdfs:      pdfs,
+		marks:     marks,
 		images:    picture.NewImageStore(picture.StoreDeps{Postgres: d.Postgres, Thumbnailer: thumbnailer, Site: b.site}),
 		notices:   b.notices,
 		weekly:    b.weekly,
@@ -267,6 +271,7 @@ func (s *Service) SessionEnds() service.Service { return s.closer }
 
 // Close closes the connections that are kept for the next request. No request may be in flight.
 func (s *Service) Close() {
+	s.marks.Close()
 	s.pdfs.Close()
 	s.query.CloseIdleConnections()
 	s.webhooks.Close()

@@ -20,12 +20,14 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/accesslink"
+	"lodestone/crud/gate"
 	"lodestone/crud/mail"
 	"lodestone/crud/web"
 	"lodestone/crud/webhook"
 	"lodestone/pkg/api"
 	"lodestone/pkg/email"
 	"lodestone/pkg/locale"
+	"lodestone/pkg/password"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/ratelimit"
 	"lodestone/pkg/store"
@@ -58,8 +60,9 @@ type Deps struct {
 
 // Capture takes submissions. It is safe for concurrent use.
 type Capture struct {
-	config Config
-	deps   Deps
+	config    Config
+	deps      Deps
+	passwords *password.Hasher
 }
 
 // New returns the capture of an installation.
@@ -67,7 +70,7 @@ func New(c Config, d Deps) *Capture {
 	if d.Now == nil {
 		d.Now = time.Now
 	}
-	return &Capture{config: c, deps: d}
+	return &Capture{config: c, deps: d, passwords: password.New()}
 }
 
 // keys returns what derives secrets: the first one new ones. Those of the others are still sent
@@ -84,6 +87,14 @@ func (l *LimitError) Error() string { return "the visitor has to wait for " + l.
 func IsGone(err error) bool { return errors.Is(err, errGone) }
 
 var errGone = errors.New("the link is gone")
+
+// IsFull reports whether an error says that the link has as many people as it may.
+func IsFull(err error) bool { return errors.Is(err, errFull) }
+
+var errFull = errors.New("the link is full")
+
+// Full reports whether a link takes no one more.
+func Full(link store.GenericLink) bool { return link.MaxPeople != nil && link.SubmissionCount >= int64(*link.MaxPeople) }
 
 // Outcome is where a visitor goes next. At most one of the two is set; neither is where the form
 // leads to a page of the owner's.
@@ -110,6 +121,9 @@ func (c *Capture) Submit(ctx context.Context, link store.GenericLink, f Form, cl
 	if wait > 0 {
 		return Outcome{}, &LimitError{wait}
 	}
+	if err := c.checkPasscode(ctx, link, f, client); err != nil {
+		return Outcome{}, err
+	}
 	wait, err = c.takeMail(ctx, address)
 	if err != nil {
 		return Outcome{}, fmt.Errorf("submit form: %w", err)
@@ -118,10 +132,14 @@ func (c *Capture) Submit(ctx context.Context, link store.GenericLink, f Form, cl
 		return Outcome{}, &LimitError{wait} // without the mail there is no way on
 	}
 	var out Outcome
+	var full bool
 	err = c.deps.Postgres.Account(ctx, link.AccountID, func(tx pgx.Tx) (err error) {
-		out, err = c.submit(ctx, tx, link, f, address, wait == 0 && reached)
+		out, full, err = c.submit(ctx, tx, link, f, address, wait == 0 && reached)
 		return err
 	})
+	if full || IsFull(err) {
+		return Outcome{}, errFull
+	}
 	if postgres.IsForeignKeyViolation(err) || errors.Is(err, pgx.ErrNoRows) {
 		return Outcome{}, errGone
 	}
@@ -143,36 +161,51 @@ func (c *Capture) takeMail(ctx context.Context, a email.Address) (wait time.Dura
 	return wait, nil
 }
 
+// submit records a form. For someone that a full link has already, it does what it does otherwise,
+// and sends the mail; full tells to answer as to anyone else, since no answer says whether an
+// address is known.
 func (c *Capture) submit(ctx context.Context, tx pgx.Tx, link store.GenericLink, f Form, address email.Address,
-	mayMail bool) (Outcome, error) {
+	mayMail bool) (out Outcome, full bool, err error) {
 	q, now := store.New(tx), c.deps.Now()
 	first, err := c.record(ctx, tx, link, f, address, now)
 	if err != nil {
-		return Outcome{}, err
+		return Outcome{}, false, err
 	}
 	s, err := q.TakeSubmission(ctx, store.TakeSubmissionParams{GenericLinkID: link.ID, EmailKey: address.Key})
 	if err != nil {
-		return Outcome{}, fmt.Errorf("take submission: %w", err)
+		return Outcome{}, false, fmt.Errorf("take submission: %w", err)
 	}
-	var out Outcome
+	if err := gate.Accept(ctx, q, link, s.ID, now); err != nil {
+		return Outcome{}, false, err
+	}
 	if link.RequireVerification {
 		out.Page, err = c.beginVerification(ctx, tx, link, s, f, address.Text, now)
 	} else {
 		out.Access, err = c.formAccess(ctx, tx, link, s, f, mayMail)
 	}
-	if err != nil || !first {
-		return out, err
+	if err != nil {
+		return out, false, err
+	}
+	if !first {
+		if full, err = q.IsLinkFull(ctx, link.ID); err != nil {
+			return out, false, fmt.Errorf("look for a place: %w", err)
+		}
+		return out, full, nil
 	}
 	if !link.RequireVerification && !f.Bot {
 		if err := c.notify(ctx, tx, s.ID); err != nil {
-			return out, err
+			return out, false, err
 		}
 	}
 	// Last, since it makes other submissions to the link wait.
-	if err := q.CountSubmission(ctx, link.ID); err != nil {
-		return out, fmt.Errorf("count submission: %w", err)
+	counted, err := q.CountSubmission(ctx, link.ID)
+	if err != nil {
+		return out, false, fmt.Errorf("count submission: %w", err)
 	}
-	return out, nil
+	if counted == 0 {
+		return out, true, errFull // nothing of it stays
+	}
+	return out, false, nil
 }
 
 func (c *Capture) notify(ctx context.Context, tx pgx.Tx, submission uuid.UUID) error {

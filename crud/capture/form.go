@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"lodestone/crud/field"
+	"lodestone/crud/gate"
 	"lodestone/crud/web"
 	"lodestone/pkg/email"
 	"lodestone/pkg/locale"
@@ -26,6 +27,10 @@ const (
 	FieldTrap     = "website"      // people do not see it
 	FieldReferrer = "ref"
 	FieldHeadline = "headline" // which of two was shown: a or b
+
+	FieldPasscode      = "passcode"
+	FieldAgreement     = "agreement"
+	FieldAgreementSeen = "agreement_seen" // which text was shown
 )
 
 // Lengths that are kept.
@@ -40,6 +45,9 @@ type Form struct {
 	Email, Name string
 	Agreed      bool
 	Seen        string
+	Passcode    string
+	Accepted    bool   // the agreement
+	Terms       string // which agreement was shown
 	Trap        string
 	Language    locale.Language // of the page, and so of its mails; "": English
 	Bot         bool            // a program sent it, and says that it is one
@@ -67,6 +75,8 @@ func ReadForm(values url.Values) Form {
 		Email:  strings.TrimSpace(values.Get(FieldEmail)),
 		Name:   source.Text(strings.Join(strings.Fields(values.Get(FieldName)), " "), maxForm),
 		Agreed: values.Get(FieldConsent) != "", Seen: values.Get(FieldSeen), Trap: values.Get(FieldTrap),
+		Passcode: gate.Passcode(values.Get(FieldPasscode)), Accepted: values.Get(FieldAgreement) != "",
+		Terms:   values.Get(FieldAgreementSeen),
 		Answers: typed, HeadlineB: second,
 		Origin: Origin{source.CampaignOf(values), source.Referrer(values.Get(FieldReferrer), maxReferrer), hidden},
 	}
@@ -89,10 +99,10 @@ func isSeen(r rune) bool {
 type Invalid map[string]string
 
 // In returns what is wrong in words. The fields are those of the link.
-func (i Invalid) In(t *web.Texts, fields field.List) map[string]string {
+func (i Invalid) In(t *web.Texts, link store.GenericLink, fields field.List) map[string]string {
 	texts := make(map[string]string, len(i))
 	for name, key := range i {
-		texts[name] = t.Say(key)
+		texts[name] = t.Say(key, "domains", gate.Domains(link))
 	}
 	maps.Copy(texts, fields.Messages(t, i))
 	return texts
@@ -113,6 +123,20 @@ func ConsentVersion(link store.GenericLink) string {
 	}
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8])
+}
+
+// unread returns what is wrong with a box beside a text, as a key of the catalogue: it was not
+// ticked, or another version of the text was shown.
+func unread(version string, ticked bool, seen string) string {
+	switch {
+	case version == "":
+		return ""
+	case !ticked:
+		return "wrong.consent.empty"
+	case seen != version:
+		return "wrong.consent.changed"
+	}
+	return ""
 }
 
 // Check returns an Invalid if Submit would not take a form as it is.
@@ -140,6 +164,11 @@ func (c *Capture) check(f *Form, link store.GenericLink) (email.Address, error) 
 	case c.config.RefuseDisposable && isDisposable(address.Key[strings.LastIndexByte(address.Key, '@')+1:]):
 		wrong[FieldEmail] = "wrong.email.disposable"
 	}
+	if wrong[FieldEmail] == "" {
+		if key := gate.Refuses(link, address); key != "" {
+			wrong[FieldEmail] = key
+		}
+	}
 	if link.CollectName {
 		switch {
 		case !strings.ContainsFunc(f.Name, isSeen):
@@ -148,13 +177,14 @@ func (c *Capture) check(f *Form, link store.GenericLink) (email.Address, error) 
 			wrong[FieldName] = "wrong.name.long"
 		}
 	}
-	if version := ConsentVersion(link); version != "" {
-		switch {
-		case !f.Agreed:
-			wrong[FieldConsent] = "wrong.consent.empty"
-		case f.Seen != version:
-			wrong[FieldConsent] = "wrong.consent.changed"
-		}
+	if link.PasscodeHash != nil && f.Passcode == "" {
+		wrong[FieldPasscode] = "wrong.passcode.empty"
+	}
+	if key := unread(ConsentVersion(link), f.Agreed, f.Seen); key != "" {
+		wrong[FieldConsent] = key
+	}
+	if key := unread(gate.AgreementVersion(link), f.Accepted, f.Terms); key != "" {
+		wrong[FieldAgreement] = key
 	}
 	if f.Trap != "" && len(wrong) == 0 {
 		wrong[FieldTrap] = "wrong.trap"

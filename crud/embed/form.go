@@ -11,6 +11,7 @@ import (
 
 	"lodestone/crud/capture"
 	"lodestone/crud/field"
+	"lodestone/crud/gate"
 	"lodestone/crud/web"
 	"lodestone/pkg/bot"
 	"lodestone/pkg/locale"
@@ -41,14 +42,38 @@ type form struct {
 	Consent        *string           `json:"consent"`
 	ConsentVersion string            `json:"consent_version"`
 	PrivacyURL     *string           `json:"privacy_url"`
+	Passcode       bool              `json:"passcode"`
+	Agreement      *agreement        `json:"agreement"`
 	Button         string            `json:"button"`
 	Note           string            `json:"note"`
+}
+
+// agreement is a text that visitors must accept.
+type agreement struct {
+	Title   string `json:"title"`
+	Text    string `json:"text"`
+	Accept  string `json:"accept"` // label of the box
+	Version string `json:"version"`
+}
+
+func agreementOf(o offer) *agreement {
+	g := o.GenericLink
+	if g.AgreementText == nil {
+		return nil
+	}
+	title := o.texts.Say("landing.agreement")
+	if g.AgreementTitle != nil {
+		title = *g.AgreementTitle
+	}
+	return &agreement{title, *g.AgreementText, o.texts.Say("landing.agreement.accept", "title", title),
+		gate.AgreementVersion(g)}
 }
 
 // scriptWords are the texts that the script shows.
 var scriptWords = []string{
 	"landing.email", "landing.name", "landing.trap", "landing.privacy", "new_tab",
 	"landing.choose", "wrong.email.empty", "wrong.email.form", "wrong.name.empty", "wrong.consent.empty",
+	"landing.passcode", "landing.passcode.hint", "wrong.passcode.empty",
 	"embed.lost", "embed.verify", "embed.code", "embed.ready", "landing.read",
 }
 
@@ -73,7 +98,7 @@ func (f *Forms) load(w http.ResponseWriter, _ *http.Request, o offer) error {
 		Page: f.deps.Site + web.LandingPath(g.Slug), Title: o.MagnetTitle, Name: g.CollectName,
 		Fields: fields.Inputs(o.texts), Hidden: fields.HiddenKeys(),
 		Consent: g.ConsentText, ConsentVersion: capture.ConsentVersion(g),
-		PrivacyURL: g.PrivacyURL, Language: o.texts.Language, Words: map[string]string{},
+		PrivacyURL: g.PrivacyURL, Passcode: g.PasscodeHash != nil, Agreement: agreementOf(o), Language: o.texts.Language, Words: map[string]string{},
 	}
 	if g.Title != nil {
 		shown.Title = *g.Title
@@ -137,11 +162,14 @@ func (f *Forms) submit(w http.ResponseWriter, r *http.Request, o offer) error {
 		if err != nil {
 			return err
 		}
-		return writeJSON(w, http.StatusUnprocessableEntity, fieldErrors{wrong.In(o.texts, fields)})
+		return writeJSON(w, http.StatusUnprocessableEntity, fieldErrors{wrong.In(o.texts, o.GenericLink, fields)})
 	}
 	if limited, ok := errors.AsType[*capture.LimitError](err); ok {
 		w.Header().Set("Retry-After", strconv.Itoa(int(limited.Wait/time.Second)+1))
 		return &requestError{status: http.StatusTooManyRequests, keys: []string{"status.too_many.1"}, wait: limited.Wait}
+	}
+	if capture.IsFull(err) {
+		return full
 	}
 	if capture.IsGone(err) {
 		return &requestError{status: http.StatusGone, keys: []string{"status.gone.1", "status.gone.2"}}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/crud/capture"
 	"lodestone/crud/link"
 	"lodestone/crud/web"
 	"lodestone/pkg/api"
@@ -42,6 +43,9 @@ type requestError struct {
 	wait    time.Duration // after which it may work again; 0: unknown
 	message string        // instead of keys
 }
+
+// full is the answer of a link that has as many people as it may.
+var full = &requestError{status: http.StatusGone, keys: []string{"status.full.1", "status.full.2"}}
 
 // Error implements error.
 func (r *requestError) Error() string { return "embedded form refused: " + http.StatusText(r.status) }
@@ -138,6 +142,9 @@ func (f *Forms) find(r *http.Request) (o offer, err error) {
 	}
 	if !o.GenericLink.Active || !o.MagnetActive || o.FileVersion == 0 || link.Ended(o.GenericLink, f.deps.Now()) {
 		return o, &requestError{status: http.StatusGone, keys: []string{"status.inactive"}}
+	}
+	if r.Method == http.MethodGet && capture.Full(o.GenericLink) { // a form decides once it is sent
+		return o, full
 	}
 	return o, nil
 }

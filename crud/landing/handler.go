@@ -196,6 +196,9 @@ func (o offer) errorPage(err error) error {
 		st.Wait, st.Action = limited.Wait, web.Action{Key: "action.page", URL: o.path}
 		return st
 	}
+	if capture.IsFull(err) {
+		return web.Error(web.Full, web.Brand{})
+	}
 	if capture.IsGone(err) {
 		return web.Error(web.Gone, o.brand()) // its brand cannot be read again
 	}

@@ -129,6 +129,8 @@ func (l *Landing) open(r *http.Request) (offer, error) {
 		return o, web.Error(web.Inactive, web.Brand{})
 	case link.Ended(o.GenericLink, l.deps.Now()):
 		return o, web.Error(web.OfferOver, web.Brand{})
+	case r.Method != http.MethodPost && capture.Full(o.GenericLink): // a form decides once it is sent
+		return o, web.Error(web.Full, web.Brand{})
 	case o.FileVersion == 0:
 		return o, web.Error(web.NotReady, web.Brand{})
 	}

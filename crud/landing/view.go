@@ -1,6 +1,7 @@
 package landing
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"lodestone/crud/capture"
 	"lodestone/crud/field"
+	"lodestone/crud/gate"
 	"lodestone/crud/pdf"
 	"lodestone/crud/picture"
 	"lodestone/crud/web"
@@ -34,6 +36,8 @@ type offerData struct {
 	Consent       string
 	ConsentSeen   string
 	Privacy       string
+	Passcode      bool       // the form asks for one
+	Agreement     *agreement // nil: there is none
 	Preview       bool
 	Form          capture.Form
 	UTM           map[string]string
@@ -41,6 +45,21 @@ type offerData struct {
 	First         string // the first field that is wrong
 	Headline      string // which of two this is: a or b; "": there is one
 	Count         *count // nil: nothing is counted
+}
+
+// agreement is a text that visitors must accept.
+type agreement struct {
+	Title, Version string
+	Text           []string // its paragraphs
+}
+
+func agreementOf(o offer, t *web.Texts) *agreement {
+	g := o.GenericLink
+	if g.AgreementText == nil {
+		return nil
+	}
+	return &agreement{cmp.Or(textOf(g.AgreementTitle), t.Say("landing.agreement")), gate.AgreementVersion(g),
+		paragraphs(*g.AgreementText)}
 }
 
 type cover struct {
@@ -68,8 +87,8 @@ func viewOf(o offer, form capture.Form, wrong capture.Invalid, t *web.Texts) off
 		Fields: o.fields.Inputs(t),
 		Verify: g.RequireVerification,
 		Away:   o.redirectURL() != "", Consent: textOf(g.ConsentText), ConsentSeen: capture.ConsentVersion(g),
-		Privacy: textOf(g.PrivacyURL),
-		Preview: o.preview, Form: form, UTM: form.UTM, Wrong: wrong.In(t, o.fields), Facts: facts(o, t), Button: button(o, t),
+		Privacy: textOf(g.PrivacyURL), Passcode: g.PasscodeHash != nil, Agreement: agreementOf(o, t),
+		Preview: o.preview, Form: form, UTM: form.UTM, Wrong: wrong.In(t, g, o.fields), Facts: facts(o, t), Button: button(o, t),
 		Cover: o.cover(t), Share: o.pictures.Preview, Contents: o.contents(), Inside: o.inside(),
 		Author: textOf(o.Author), Bio: textOf(o.AuthorAbout),
 	}
@@ -89,7 +108,7 @@ func viewOf(o offer, form capture.Form, wrong capture.Invalid, t *web.Texts) off
 	for _, in := range d.Fields {
 		names = append(names, in.Name)
 	}
-	for _, name := range append(names, capture.FieldConsent) {
+	for _, name := range append(names, capture.FieldPasscode, capture.FieldAgreement, capture.FieldConsent) {
 		if wrong[name] != "" && d.First == "" {
 			d.First = name
 		}

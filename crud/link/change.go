@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/field"
+	"lodestone/crud/gate"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/locale"
@@ -52,12 +53,13 @@ type changedGenericLink struct {
 	AccessDays          api.Change[int32]           `json:"access_expires_after_days" required:"false" minimum:"1" maximum:"3650" doc:"Days for which personal links created by the form from now on work; null for no end."`
 	Fields              field.List                  `json:"fields" required:"false" nullable:"false" maxItems:"12" doc:"Fields of the form beside the address and the name, in their order; at most 12. The list replaces the present one; answers that were given stay."`
 	AllowedOrigins      []string                    `json:"allowed_origins" required:"false" nullable:"false" maxItems:"20" doc:"Origins of your own pages that may show the form. An empty list allows none."`
+	Gate                *gate.LinkGateChange        `json:"gate" required:"false" nullable:"false" doc:"Who may read through the page. What is left out of the object stays."`
 }
 
 func (l *Links) update(ctx context.Context, in *updateInput) (*api.Answer[GenericLink], error) {
 	b := in.Body
 	urls := addresses(b.ThumbnailURL.Value, b.PrivacyURL.Value, b.RedirectURL.Value)
-	if err := check(b.Slug, urls, b.Fields); err != nil {
+	if err := check(b.Slug, urls, b.Fields, b.Gate); err != nil {
 		return nil, err
 	}
 	if b.Active != nil && *b.Active && b.Archived != nil && *b.Archived {
@@ -73,10 +75,14 @@ func (l *Links) update(ctx context.Context, in *updateInput) (*api.Answer[Generi
 	if err != nil {
 		return nil, err
 	}
+	passcode, err := b.Gate.HashPasscode(ctx, l.passwords)
+	if err != nil {
+		return nil, err
+	}
 	var shown, whole GenericLink
 	var revision int64
 	err = l.deps.Postgres.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
-		row, err := l.change(ctx, tx, in, revisions)
+		row, err := l.change(ctx, tx, in, revisions, passcode)
 		if err != nil {
 			return err
 		}
@@ -94,7 +100,7 @@ func (l *Links) update(ctx context.Context, in *updateInput) (*api.Answer[Generi
 }
 
 func (l *Links) change(ctx context.Context, tx pgx.Tx, in *updateInput,
-	revisions []int64) (row store.GenericLink, err error) {
+	revisions []int64, passcode *string) (row store.GenericLink, err error) {
 	b := in.Body
 	expiresAt, err := expiry(b.ExpiresAt.Value)
 	if err != nil {
@@ -116,6 +122,11 @@ func (l *Links) change(ctx context.Context, tx pgx.Tx, in *updateInput,
 	if err != nil {
 		return row, err
 	}
+	asked := gate.LinkGateChange{}
+	if b.Gate != nil {
+		asked = *b.Gate
+	}
+	agreementTitle, agreement := asked.Text()
 	row, err = store.New(tx).UpdateLink(ctx, store.UpdateLinkParams{
 		ID: in.ID, Revisions: revisions, Slug: b.Slug,
 		SetName: b.Name.Given, Name: b.Name.Value,
@@ -133,7 +144,12 @@ func (l *Links) change(ctx context.Context, tx pgx.Tx, in *updateInput,
 		SetRedirectURL: b.RedirectURL.Given, RedirectURL: b.RedirectURL.Value,
 		SetReadingNotices: b.ReadingNotices.Given, ReadingNotices: (*string)(b.ReadingNotices.Value),
 		SetExpiresAt: b.ExpiresAt.Given, ExpiresAt: expiresAt, SetAccessDays: b.AccessDays.Given,
-		AccessDays: b.AccessDays.Value,
+		AccessDays:    b.AccessDays.Value,
+		AllowedEmails: asked.Allow, BlockedEmails: asked.Block,
+		SetMaxPeople: asked.MaxPeople.Given, MaxPeople: asked.MaxPeople.Value,
+		SetPasscode: asked.Passcode.Given, PasscodeHash: passcode,
+		SetAgreement: asked.Agreement.Given, AgreementTitle: agreementTitle, AgreementText: agreement,
+		Watermark: asked.Watermark,
 	})
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):

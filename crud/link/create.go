@@ -11,6 +11,7 @@ import (
 
 	"lodestone/crud/account"
 	"lodestone/crud/field"
+	"lodestone/crud/gate"
 	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
@@ -48,6 +49,7 @@ type newGenericLink struct {
 	AccessDays          *int32           `json:"access_expires_after_days" required:"false" minimum:"1" maximum:"3650" doc:"Days for which personal links created by the form work; null for no end."`
 	Fields              field.List       `json:"fields" required:"false" nullable:"false" maxItems:"12" doc:"Fields of the form beside the address and the name, in their order; at most 12."`
 	AllowedOrigins      []string         `json:"allowed_origins" required:"false" nullable:"false" maxItems:"20" doc:"Origins of your own pages that may show the form, such as https://www.example.com."`
+	Gate                *gate.LinkGateChange `json:"gate" required:"false" nullable:"false" doc:"Who may read through the page."`
 }
 
 const redirectURL = "redirect_url"
@@ -72,8 +74,8 @@ func addresses(thumbnail, privacy, redirect *string) []address {
 }
 
 // check returns what the schema cannot tell.
-func check(slug *string, addresses []address, fields field.List) error {
-	wrong := fields.Check()
+func check(slug *string, addresses []address, fields field.List, g *gate.LinkGateChange) error {
+	wrong := append(fields.Check(), g.Check()...)
 	if slug != nil && reserved(*slug) {
 		wrong = append(wrong, problem.Field{Field: "slug", Message: slugReserved})
 	}
@@ -112,7 +114,7 @@ func expiry(text *string) (*time.Time, error) {
 }
 
 func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[GenericLink], error) {
-	if err := check(in.Body.Slug, in.Body.addresses(), in.Body.Fields); err != nil {
+	if err := check(in.Body.Slug, in.Body.addresses(), in.Body.Fields, in.Body.Gate); err != nil {
 		return nil, err
 	}
 	expiresAt, err := expiry(in.Body.ExpiresAt)
@@ -124,6 +126,10 @@ func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[Generi
 		return nil, err
 	}
 	in.Body.AllowedOrigins = append([]string{}, origins...)
+	passcode, err := in.Body.Gate.HashPasscode(ctx, l.passwords)
+	if err != nil {
+		return nil, err
+	}
 	caller := auth.From(ctx)
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -151,7 +157,7 @@ func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[Generi
 		if err := account.Reserve(ctx, tx, l.plans, account.GenericLinks, 1); err != nil {
 			return err
 		}
-		row, err := insert(ctx, tx, caller.AccountID, id, offered, in.Body, expiresAt)
+		row, err := insert(ctx, tx, caller.AccountID, id, offered, in.Body, expiresAt, passcode)
 		if err != nil {
 			return err
 		}
@@ -170,11 +176,16 @@ func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[Generi
 
 // insert adds the link under the slug asked for, or under the first free one of our making.
 func insert(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, offered store.LeadMagnet, b newGenericLink,
-	expiresAt *time.Time) (store.GenericLink, error) {
+	expiresAt *time.Time, passcode *string) (store.GenericLink, error) {
 	fields, err := append(field.List{}, b.Fields...).Encode()
 	if err != nil {
 		return store.GenericLink{}, err
 	}
+	asked := gate.LinkGateChange{}
+	if b.Gate != nil {
+		asked = *b.Gate
+	}
+	agreementTitle, agreement := asked.Text()
 	title := offered.Title
 	if b.Title != nil {
 		title = *b.Title
@@ -193,6 +204,9 @@ func insert(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, offered store.L
 			ShowPages: b.ShowPages == nil || *b.ShowPages, ShowReaders: b.ShowReaders,
 			Fields: fields, AllowedOrigins: b.AllowedOrigins, ReadingNotices: (*string)(b.ReadingNotices),
 			ExpiresAt: expiresAt, AccessDays: b.AccessDays,
+			AllowedEmails: append([]string{}, asked.Allow...), BlockedEmails: append([]string{}, asked.Block...),
+			MaxPeople: asked.MaxPeople.Value, PasscodeHash: passcode, AgreementTitle: agreementTitle, AgreementText: agreement,
+			Watermark: asked.Watermark != nil && *asked.Watermark,
 		})
 		if err == nil {
 			return row, nil

@@ -13,12 +13,14 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/field"
+	"lodestone/crud/gate"
 	"lodestone/crud/magnet"
 	"lodestone/crud/picture"
 	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/locale"
+	"lodestone/pkg/password"
 	"lodestone/pkg/plan"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
@@ -49,6 +51,7 @@ type GenericLink struct {
 	ShowReaders         bool               `json:"show_readers" doc:"Whether the page shows how many people have read the document, once there are ten."`
 	Fields              field.List         `json:"fields" nullable:"false" doc:"Fields of the form beside the address and the name, in their order."`
 	AllowedOrigins      []string           `json:"allowed_origins" nullable:"false" doc:"Origins of your own pages that may show the form."`
+	Gate                gate.LinkGate      `json:"gate" doc:"Who may read through the page."`
 	ReadingNotices      *notices           `json:"reading_notices" doc:"When the owner gets mails about readers who came through the page: for each visit that matters, once a day, or never; null for the account's setting."`
 	ExpiresAt           *api.Time          `json:"expires_at" doc:"When the page closes; null for never."`
 	AccessDays          *int32             `json:"access_expires_after_days" doc:"Days for which personal links created by the form work; null for no end."`
@@ -78,12 +81,13 @@ type Deps struct {
 
 // Links serves the generic links.
 type Links struct {
-	plans plan.Plans
-	deps  Deps
+	plans     plan.Plans
+	deps      Deps
+	passwords *password.Hasher
 }
 
 // New returns the generic links of a database.
-func New(plans plan.Plans, d Deps) *Links { return &Links{plans, d} }
+func New(plans plan.Plans, d Deps) *Links { return &Links{plans, d, password.New()} }
 
 const (
 	path = "/api/v1/generic-links"
@@ -225,6 +229,7 @@ func (l *Links) fromRow(row store.GenericLink, views int64) (GenericLink, error)
 		ShowReaders:     row.ShowReaders,
 		Fields:          fields,
 		AllowedOrigins:  row.AllowedOrigins,
+		Gate:            gate.Of(row),
 		ReadingNotices:  (*notices)(row.ReadingNotices),
 		ExpiresAt:       api.OptionalTime(row.ExpiresAt),
 		AccessDays:      row.AccessDays,

@@ -22,6 +22,9 @@ func Main() {
 	sandbox.Main(sandbox.Task{Name: pagesName, CPUSeconds: pagesSeconds, Run: func(file *os.File, out io.Writer) error {
 		return answerPages(cacheDir, os.Getenv(pagesSetting), file, out)
 	}})
+	sandbox.Main(sandbox.Task{Name: stampName, CPUSeconds: stampSeconds, Run: func(file *os.File, out io.Writer) error {
+		return answerStamped(cacheDir, file, out)
+	}})
 	sandbox.Main(sandbox.Task{Name: compileName, CPUSeconds: compileSeconds, Run: func(*os.File, io.Writer) error {
 		e, err := startEngine(cacheDir)
 		if err != nil {

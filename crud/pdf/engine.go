@@ -45,6 +45,7 @@ func startEngine(cacheDir string) (*engine, error) {
 		MaxTotal: 1,
 		FSConfig: wazero.NewFSConfig(), // no files
 		Stdout:   io.Discard, Stderr: io.Discard,
+		RandomSource: noRandom{}, // what is written of a file is the same each time
 		RuntimeConfig: wazero.NewRuntimeConfig().WithMemoryLimitPages(wasmPages).WithCompilationCache(compiled),
 	})
 	if err != nil {
@@ -55,6 +56,14 @@ func startEngine(cacheDir string) (*engine, error) {
 		return nil, errors.Join(fmt.Errorf("start PDFium: %w", err), pool.Close())
 	}
 	return &engine{pool: pool, pdfium: instance}, nil
+}
+
+// noRandom is zeros.
+type noRandom struct{}
+
+func (noRandom) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
 }
 
 func (e *engine) close() error {

@@ -4,6 +4,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
+	"lodestone/crud/gate"
 	"lodestone/crud/user"
 	"lodestone/pkg/api"
 	"lodestone/pkg/jsonschema"
@@ -48,6 +49,7 @@ type PersonSubmission struct {
 	ConsentText   *string            `json:"consent_text" doc:"What the visitor agreed to."`
 	PrivacyURL    *string            `json:"privacy_url" doc:"Privacy policy that was linked."`
 	ConsentedAt   *api.Time          `json:"consented_at"`
+	Agreements    []gate.AcceptedAgreement `json:"agreements" nullable:"false" doc:"Agreements that were accepted with it."`
 	VerifiedAt    *api.Time          `json:"verified_at" doc:"When the address was confirmed."`
 	ViewCount     int64              `json:"view_count" doc:"Views of the document."`
 	FirstViewedAt *api.Time          `json:"first_viewed_at"`

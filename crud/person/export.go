@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/field"
+	"lodestone/crud/gate"
 	"lodestone/crud/user"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
@@ -144,8 +145,12 @@ func (p *Persons) read(ctx context.Context, tx pgx.Tx, address email.Address,
 		return d, err
 	}
 	var submissionIDs, linkIDs, sessionIDs []uuid.UUID
+	accepted, err := gate.Accepted(ctx, q, submissions)
+	if err != nil {
+		return d, err
+	}
 	for _, row := range submissions {
-		s, err := submissionOf(row, counts[row.ID])
+		s, err := submissionOf(row, counts[row.ID], accepted[row.ID])
 		if err != nil {
 			return d, err
 		}
@@ -208,13 +213,14 @@ func (p *Persons) read(ctx context.Context, tx pgx.Tx, address email.Address,
 	return d, nil
 }
 
-func submissionOf(row store.Submission, counts store.Counts) (PersonSubmission, error) {
+func submissionOf(row store.Submission, counts store.Counts,
+	accepted []gate.AcceptedAgreement) (PersonSubmission, error) {
 	utm, err := parameters(row.UTM)
 	answers, unread := field.Stored(row.Answers)
 	return PersonSubmission{
 		row.ID, row.GenericLinkID, row.Email, row.Name, answers, api.TimeOf(row.SubmittedAt), utm, row.Referrer,
 		row.ConsentText, row.PrivacyURL,
-		api.OptionalTime(row.ConsentedAt), api.OptionalTime(row.VerifiedAt), counts.Views, api.OptionalTime(counts.First),
+		api.OptionalTime(row.ConsentedAt), accepted, api.OptionalTime(row.VerifiedAt), counts.Views, api.OptionalTime(counts.First),
 		api.OptionalTime(counts.Last),
 	}, errors.Join(err, unread)
 }

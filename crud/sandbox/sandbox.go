@@ -71,20 +71,28 @@ func IsDead(err error) bool {
 // was written until then is returned as well.
 func (r *Runner) Run(ctx context.Context, owner uuid.UUID, name string, file *os.File,
 	variables ...string) ([]byte, error) {
+	var kept bytes.Buffer
+	err := r.RunTo(ctx, owner, name, file, &kept, maxOutput, variables...)
+	return kept.Bytes(), err
+}
+
+// RunTo is Run with an output of at most so many bytes, which is written to a writer.
+func (r *Runner) RunTo(ctx context.Context, owner uuid.UUID, name string, file *os.File, to io.Writer, most int64,
+	variables ...string) error {
 	done, err := r.turns.Wait(ctx, owner)
 	if err != nil {
-		return nil, fmt.Errorf("wait to read the file: %w", err)
+		return fmt.Errorf("wait to read the file: %w", err)
 	}
 	defer done()
 	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("read the file: %w", err)
+		return fmt.Errorf("read the file: %w", err)
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return nil, fmt.Errorf("read the file: %w", err)
+		return fmt.Errorf("read the file: %w", err)
 	}
 	bounded, cancel := context.WithTimeout(ctx, wallTimeout)
 	defer cancel()
-	out := &limitedBuffer{left: maxOutput, full: cancel}
+	out := &limitedWriter{to: to, left: most, full: cancel}
 	cmd := exec.CommandContext(bounded, r.program, name)
 	// none of our secrets
 	cmd.Env = append([]string{"GOMAXPROCS=1", fmt.Sprintf("GOMEMLIMIT=%d", maxMemory/2)}, variables...)
@@ -92,31 +100,31 @@ func (r *Runner) Run(ctx context.Context, owner uuid.UUID, name string, file *os
 	cmd.WaitDelay = time.Second
 	dieWithParent(cmd)
 	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start to read the file: %w", err)
+		return fmt.Errorf("start to read the file: %w", err)
 	}
 	err = cmd.Wait()
 	if ctx.Err() != nil {
-		return nil, fmt.Errorf("read the file: %w", ctx.Err())
+		return fmt.Errorf("read the file: %w", ctx.Err())
 	}
 	if err != nil {
-		return out.kept.Bytes(), &deadError{fmt.Errorf("read the file: %w", err)}
+		return &deadError{fmt.Errorf("read the file: %w", err)}
 	}
-	return out.kept.Bytes(), nil
+	return nil
 }
 
-// limitedBuffer refuses what goes beyond its limit, and ends the process that writes. It has no
+// limitedWriter refuses what goes beyond its limit, and ends the process that writes. It has no
 // method but Write: a bytes.Buffer's own ReadFrom would take everything.
-type limitedBuffer struct {
-	kept bytes.Buffer
-	left int
+type limitedWriter struct {
+	to   io.Writer
+	left int64
 	full func()
 }
 
-func (b *limitedBuffer) Write(p []byte) (int, error) {
-	if len(p) > b.left {
-		b.full()
+func (l *limitedWriter) Write(p []byte) (int, error) {
+	if int64(len(p)) > l.left {
+		l.full()
 		return 0, errors.New("too much output")
 	}
-	b.left -= len(p)
-	return b.kept.Write(p)
+	l.left -= int64(len(p))
+	return l.to.Write(p)
 }

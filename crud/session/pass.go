@@ -44,13 +44,14 @@ func (s *Sessions) Enter(ctx context.Context, link Link, pass string) (Session, 
 			if err != nil {
 				return err
 			}
-			out.Link, out.File.Version = row.AccessLink, version
+			out.Link, out.File.Version, out.StartedAt = row.AccessLink, version, time.Now()
 			return s.complete(ctx, q, &out)
 		}
 		row, err := q.GetSessionFile(ctx, store.GetSessionFileParams{ID: out.ID, AccessLinkID: link.ID,
 			LongestSeconds: Longest.Seconds()})
 		out.Link, out.File, out.Title, out.Downloadable, out.Bot = row.AccessLink, row.LeadMagnetFile,
 			row.Title, row.Downloadable, row.Bot
+		out.StartedAt, out.Watermarked = row.StartedAt, row.Watermarked
 		return err
 	})
 	if errors.Is(err, pgx.ErrNoRows) {

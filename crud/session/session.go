@@ -175,6 +175,7 @@ type Session struct {
 	Bot       bool // it belongs to a program, which says so
 
 	Downloadable bool // the document may be downloaded now
+	Watermarked  bool // its pages name the reader
 
 	tokens *token.Ring
 }
@@ -300,7 +301,7 @@ func (s *Sessions) complete(ctx context.Context, q *store.Queries, out *Session)
 	if err != nil {
 		return fmt.Errorf("read document of session: %w", err)
 	}
-	out.Title, out.Downloadable = row.Title, row.Downloadable
+	out.Title, out.Downloadable, out.Watermarked = row.Title, row.Downloadable, row.Watermarked
 	return nil
 }
 

@@ -179,7 +179,7 @@ func (s *Shares) unlock(w http.ResponseWriter, r *http.Request) error {
 		if err := s.takeTry(r, o); err != nil {
 			return err
 		}
-		right, err := s.passwords.check(r.Context(), r.PostForm.Get("password"), *o.PasswordHash)
+		right, err := s.passwords.Check(r.Context(), r.PostForm.Get("password"), *o.PasswordHash)
 		if err != nil {
 			return fmt.Errorf("check password of share: %w", err)
 		}

@@ -29,6 +29,7 @@ import (
 	"lodestone/pkg/auth"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/jsonschema"
+	"lodestone/pkg/password"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/ratelimit"
@@ -56,7 +57,7 @@ type Deps struct {
 type Shares struct {
 	deps          Deps
 	shown, locked *web.Template
-	passwords     *passwords
+	passwords     *password.Hasher
 	reports       *reports
 	secure        bool // whether cookies are for https only
 }
@@ -74,7 +75,7 @@ func New(d Deps) (*Shares, error) {
 		return nil, fmt.Errorf("read the pages of shares: %w", err)
 	}
 	s := &Shares{
-		deps: d, passwords: newPasswords(), reports: newReports(d.Now), secure: strings.HasPrefix(d.Pages.URL(""), "https:"),
+		deps: d, passwords: password.New(), reports: newReports(d.Now), secure: strings.HasPrefix(d.Pages.URL(""), "https:"),
 	}
 	if s.shown, err = d.Pages.Parse(files, "share.html", "share.css"); err != nil {
 		return nil, err
@@ -170,7 +171,7 @@ func (s *Shares) create(ctx context.Context, in *createInput) (*api.Answer[NewSh
 		return nil, fmt.Errorf("create share: %w", err)
 	}
 	if b.Password != nil {
-		hash, err := s.passwords.hash(ctx, *b.Password)
+		hash, err := s.passwords.Hash(ctx, *b.Password)
 		if err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/field"
+	"lodestone/crud/gate"
 	"lodestone/crud/link"
 	"lodestone/pkg/attachment"
 	"lodestone/pkg/auth"
@@ -60,8 +61,8 @@ func (s *Submissions) export(w http.ResponseWriter, r *http.Request, in *exportI
 			return err
 		}
 		file := attachment.NewTable[record](buffer, in.Format, keys...)
-		if err := in.each(r.Context(), q, func(row store.Submission, counts store.Counts) error {
-			shown, err := fromRow(row, counts, source.CollectName)
+		if err := in.each(r.Context(), q, func(row store.Submission, counts store.Counts, accepted []gate.AcceptedAgreement) error {
+			shown, err := fromRow(row, counts, accepted, source.CollectName)
 			if err != nil {
 				return err
 			}
@@ -111,7 +112,8 @@ func (s *Submissions) record(r *http.Request, account, id uuid.UUID) error {
 }
 
 // each calls fn with every submission, newest first. The transaction shows one state of them.
-func (f *Filter) each(ctx context.Context, q *store.Queries, fn func(store.Submission, store.Counts) error) error {
+func (f *Filter) each(ctx context.Context, q *store.Queries,
+	fn func(store.Submission, store.Counts, []gate.AcceptedAgreement) error) error {
 	answers, err := f.answers()
 	if err != nil {
 		return err
@@ -127,8 +129,12 @@ func (f *Filter) each(ctx context.Context, q *store.Queries, fn func(store.Submi
 		if err != nil {
 			return err
 		}
+		accepted, err := gate.Accepted(ctx, q, rows)
+		if err != nil {
+			return err
+		}
 		for _, row := range rows {
-			if err := fn(row, counts[row.ID]); err != nil {
+			if err := fn(row, counts[row.ID], accepted[row.ID]); err != nil {
 				return err
 			}
 		}

@@ -28,6 +28,9 @@ type record struct {
 	UTMContent    *string    `parquet:"utm_content,optional"`
 	UTMID         *string    `parquet:"utm_id,optional"`
 	ConsentedAt   *time.Time `parquet:"consented_at,optional,timestamp(millisecond)"`
+	AcceptedAt    *time.Time `parquet:"agreement_accepted_at,optional,timestamp(millisecond)"`
+	Agreement     *string    `parquet:"agreement_title,optional"`
+	Terms         *string    `parquet:"agreement_text,optional"`
 
 	Answers map[string]string `parquet:"answers"`
 }
@@ -38,6 +41,10 @@ func recordOf(s *Submission) record {
 		Verified: s.Verified, Viewed: s.Viewed,
 		ViewCount: s.ViewCount, SubmittedAt: s.SubmittedAt.UTC(), FirstViewedAt: api.PlainTime(s.FirstViewedAt),
 		LastViewedAt: api.PlainTime(s.LastViewedAt), ConsentedAt: api.PlainTime(s.ConsentedAt), Answers: s.Answers,
+	}
+	if n := len(s.Agreements); n > 0 { // the newest text
+		a := s.Agreements[n-1]
+		r.AcceptedAt, r.Agreement, r.Terms = api.PlainTime(&a.AcceptedAt), a.Title, &a.Text
 	}
 	if !s.Name.collected {
 		r.Name = nil

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"lodestone/crud/field"
+	"lodestone/crud/gate"
 	"lodestone/crud/link"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
@@ -38,6 +39,8 @@ type Submission struct {
 	Answers     map[string]string  `json:"answers" nullable:"false" doc:"Answers in the fields of the form, by their keys. A number has a point before its decimals."`
 	UTM         *map[string]string `json:"utm" doc:"Parameters of the landing page's URL, such as utm_source; null if there were none."`
 	ConsentedAt *api.Time          `json:"consented_at" doc:"When the visitor agreed to the link's consent_text; null if there was none."`
+
+	Agreements []gate.AcceptedAgreement `json:"agreements" nullable:"false" doc:"Agreements that the visitor accepted, oldest first: one for each text that the link has had."`
 }
 
 // State is how far a submission is.
@@ -137,6 +140,7 @@ func (s *Submissions) list(ctx context.Context, in *listInput) (*api.Answer[api.
 	var total int64
 	var rows []store.Submission
 	var counts map[uuid.UUID]store.Counts
+	var accepted map[uuid.UUID][]gate.AcceptedAgreement
 	err = s.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
 		q := store.New(tx)
 		if source, err = link.Get(ctx, tx, in.ID); err != nil {
@@ -159,7 +163,10 @@ func (s *Submissions) list(ctx context.Context, in *listInput) (*api.Answer[api.
 		if err != nil {
 			return err
 		}
-		counts, err = q.SubmissionCounts(ctx, rows)
+		if counts, err = q.SubmissionCounts(ctx, rows); err != nil {
+			return err
+		}
+		accepted, err = gate.Accepted(ctx, q, rows)
 		return err
 	})
 	if err != nil {
@@ -176,20 +183,21 @@ func (s *Submissions) list(ctx context.Context, in *listInput) (*api.Answer[api.
 	}
 	list := make([]Submission, len(rows))
 	for i, row := range rows {
-		if list[i], err = fromRow(row, counts[row.ID], source.CollectName); err != nil {
+		if list[i], err = fromRow(row, counts[row.ID], accepted[row.ID], source.CollectName); err != nil {
 			return nil, fmt.Errorf("list submissions: %w", err)
 		}
 	}
 	return api.ListCursor(ctx, in.CursorPaging, list, total, next), nil
 }
 
-func fromRow(row store.Submission, counts store.Counts, names bool) (Submission, error) {
+func fromRow(row store.Submission, counts store.Counts, accepted []gate.AcceptedAgreement,
+	names bool) (Submission, error) {
 	s := Submission{
 		ID: row.ID, GenericLinkID: row.GenericLinkID, Email: row.Email, Name: Name{names, row.Name},
 		State:    stateOf(row, counts.Viewed()),
 		Verified: row.Verified, Viewed: counts.Viewed(), ViewCount: counts.Views, SubmittedAt: api.TimeOf(row.SubmittedAt),
 		FirstViewedAt: api.OptionalTime(counts.First), LastViewedAt: api.OptionalTime(counts.Last),
-		ConsentedAt: api.OptionalTime(row.ConsentedAt),
+		ConsentedAt: api.OptionalTime(row.ConsentedAt), Agreements: accepted,
 	}
 	var err error
 	if s.Answers, err = field.Stored(row.Answers); err != nil {

@@ -3,6 +3,7 @@ package viewer
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -16,7 +17,6 @@ import (
 	"lodestone/crud/web"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/limit"
-	"lodestone/pkg/store"
 )
 
 const (
@@ -42,7 +42,7 @@ func (v *Viewer) file(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer release()
-	v.send(w, r, in.File, "inline")
+	v.send(w, r, &in, "inline")
 }
 
 // place takes a place among the files that are sent at a time, of a visitor's address and in all.
@@ -91,7 +91,7 @@ func (v *Viewer) download(w http.ResponseWriter, r *http.Request) {
 	defer release()
 	id, err := uuid.Parse(r.URL.Query().Get("d"))
 	if in.ID == uuid.Nil || err != nil || r.Method != http.MethodGet {
-		v.send(w, r, in.File, "attachment") // a preview, or nothing goes out: there is nothing to record
+		v.send(w, r, &in, "attachment") // a preview, or nothing goes out: there is nothing to record
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), enterTimeout)
@@ -101,7 +101,7 @@ func (v *Viewer) download(w http.ResponseWriter, r *http.Request) {
 		v.deps.Pages.WriteBranded(w, r, asPage(err, web.Brand{}), v.brand)
 		return
 	}
-	first, last := v.send(w, r, in.File, "attachment")
+	first, last := v.send(w, r, &in, "attachment")
 	if first == last {
 		return
 	}
@@ -121,16 +121,42 @@ func (v *Viewer) noDownload(r *http.Request) error {
 	return st
 }
 
-// send writes a file, or the part of it that is asked for. It returns what went out: the bytes from
-// first up to, and without, last.
-func (v *Viewer) send(w http.ResponseWriter, r *http.Request, f store.LeadMagnetFile, kind string) (first, last int64) {
-	content := v.deps.Files.Open(r.Context(), f)
-	defer content.Close()
-	file.KeepOneRange(r, f.FileSize)
-	if err := content.Check(); err != nil { // what cannot be read fails before the answer begins
+// content is the bytes of a document.
+type content interface {
+	io.ReadSeeker
+	Close()
+}
+
+// content opens the document of a session, with the mark of its reader if it has one: then its size
+// is another. What cannot be read fails here. The tag stands for the bytes.
+func (v *Viewer) content(ctx context.Context, in *session.Session) (opened content, tag string, err error) {
+	if in.Watermarked {
+		marked, err := v.deps.Marks.Open(ctx, in.File, in.Link.Email, in.StartedAt)
+		if err != nil {
+			return nil, "", err
+		}
+		in.File.FileSize = marked.Size()
+		return marked, marked.Tag(), nil
+	}
+	stored := v.deps.Files.Open(ctx, in.File)
+	if err := stored.Check(); err != nil {
+		stored.Close()
+		return nil, "", err
+	}
+	return stored, file.Tag(in.File), nil
+}
+
+// send writes the document of a session, or the part of it that is asked for. It returns what went
+// out: the bytes from first up to, and without, last.
+func (v *Viewer) send(w http.ResponseWriter, r *http.Request, in *session.Session, kind string) (first, last int64) {
+	opened, tag, err := v.content(r.Context(), in)
+	if err != nil { // before the answer begins
 		v.deps.Pages.WriteBranded(w, r, err, v.brand)
 		return 0, 0
 	}
+	defer opened.Close()
+	f := in.File
+	file.KeepOneRange(r, f.FileSize)
 	h := w.Header()
 	h.Set("Content-Type", f.ContentType)
 	h.Set("Content-Disposition", magnet.Disposition(kind, f.FileName))
@@ -139,18 +165,18 @@ func (v *Viewer) send(w http.ResponseWriter, r *http.Request, f store.LeadMagnet
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-Robots-Tag", "noindex, nofollow")
-	h.Set("ETag", file.Tag(f))
+	h.Set("ETag", tag)
 	if kind == "attachment" {
 		h.Set("Cache-Control", "private, no-store") // what comes from a cache would not count
 	}
 	out := &countingWriter{ResponseWriter: magnet.NewPace(w, f.FileSize), connection: http.NewResponseController(w)}
-	http.ServeContent(out, r, "", f.CreatedAt, content)
+	http.ServeContent(out, r, "", f.CreatedAt, opened)
 	if err := out.connection.Flush(); err != nil && out.failed == nil && !errors.Is(err, http.ErrNotSupported) {
 		out.failed = err
 	}
 	// What is short of what it announced is seen to be cut off: net/http breaks the connection.
-	if content.Failed() != nil && r.Context().Err() == nil {
-		v.deps.Log.Error("a file was cut off", "lead_magnet_id", f.LeadMagnetID, "error", content.Failed())
+	if stored, ok := opened.(*file.Content); ok && stored.Failed() != nil && r.Context().Err() == nil {
+		v.deps.Log.Error("a file was cut off", "lead_magnet_id", f.LeadMagnetID, "error", stored.Failed())
 	}
 	if r.Method == http.MethodHead || out.bytes == 0 {
 		return 0, 0

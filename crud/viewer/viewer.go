@@ -18,6 +18,7 @@ import (
 
 	"lodestone/crud/file"
 	"lodestone/crud/session"
+	"lodestone/crud/watermark"
 	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/bot"
@@ -40,6 +41,7 @@ type Deps struct {
 	Sessions  *session.Sessions
 	Postgres  *postgres.Pool
 	Files     *file.Files
+	Marks     *watermark.Marks
 	Tokens    *token.Ring
 	Addresses *clientaddr.Finder
 	Countries *country.Database // nil: countries are not reported
@@ -272,6 +274,12 @@ type refusalAnswer struct {
 // start answers the page's script with a session.
 func (v *Viewer) start(w http.ResponseWriter, r *http.Request) error {
 	in, err := v.opening(r)
+	if err == nil && in.Watermarked {
+		var marked content
+		if marked, _, err = v.content(r.Context(), &in); err == nil { // for its size alone
+			marked.Close()
+		}
+	}
 	if err != nil {
 		v.refuse(w, r, err)
 		return nil

@@ -19,6 +19,7 @@ const (
 	Gone                        // there was something, and it will not come back
 	Inactive                    // the link is switched off
 	OfferOver                   // the time of an offer is over
+	Full                        // an offer has as many people as it may
 	Disabled                    // a personal link is switched off
 	Expired                     // the time of a personal link is over
 	UsedUp                      // a personal link was opened as often as it may be
@@ -94,6 +95,7 @@ var words = map[Kind]wording{
 	Gone:      {status: http.StatusGone, mark: markClosed, key: "status.gone", paragraphs: 2},
 	Inactive:  {status: http.StatusGone, mark: markClosed, key: "status.inactive", paragraphs: 2},
 	OfferOver: {status: http.StatusGone, mark: markClock, key: "status.offer_over", paragraphs: 2},
+	Full:      {status: http.StatusGone, mark: markClosed, key: "status.full", paragraphs: 2},
 	Disabled:  {status: http.StatusGone, mark: markClosed, key: "status.disabled", paragraphs: 2},
 	Expired:   {status: http.StatusGone, mark: markClock, key: "status.expired", paragraphs: 2},
 	UsedUp:    {status: http.StatusGone, mark: markClock, key: "status.used_up", paragraphs: 2},

@@ -23,6 +23,15 @@ type Submission struct {
 	Answers     map[string]string `json:"answers"`
 	UTM         map[string]string `json:"utm"`
 	ConsentedAt *time.Time        `json:"consented_at"`
+
+	Agreements []AcceptedAgreement `json:"agreements"` // oldest first
+}
+
+// AcceptedAgreement is a text that a visitor accepted with a submission.
+type AcceptedAgreement struct {
+	Title      *string   `json:"title"`
+	Text       string    `json:"text"`
+	AcceptedAt time.Time `json:"accepted_at"`
 }
 
 // SubmissionFilter chooses submissions. Empty fields choose all. Cursor is not used together with

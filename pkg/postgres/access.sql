@@ -79,3 +79,5 @@ GRANT SELECT, INSERT, UPDATE (queued_at, sent_at, reminder_queued_at, reminded_a
 GRANT SELECT ON recipient_states TO lodestone_account;
 GRANT SELECT, INSERT ON unsubscribes TO lodestone_account;
 GRANT SELECT, INSERT, UPDATE, DELETE ON reminder_rules TO lodestone_account;
+GRANT SELECT, INSERT, UPDATE (digest) ON agreements TO lodestone_account;
+GRANT SELECT, INSERT ON acceptances TO lodestone_account;

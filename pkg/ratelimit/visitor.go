@@ -66,6 +66,14 @@ func (v *Visitors) Take(ctx context.Context, rule Rule, subject string) (wait ti
 	return max(time.Second, reset), nil
 }
 
+// Return takes back what Take counted once, of something that was not to count.
+func (v *Visitors) Return(ctx context.Context, rule Rule, subject string) error {
+	if _, _, err := add(ctx, v.db, rule, v.hash(rule.Name, subject), -1); err != nil {
+		return fmt.Errorf("take back count for %s: %w", rule.Name, err)
+	}
+	return nil
+}
+
 // TakeAddress is Take keyed by a client's address and, unless it is "", a resource. An address that
 // is not known is not counted: it would stand for many clients.
 func (v *Visitors) TakeAddress(ctx context.Context, rule Rule, addr netip.Addr,

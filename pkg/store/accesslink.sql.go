@@ -70,7 +70,7 @@ func (q *Queries) DeleteAccessLink(ctx context.Context, arg DeleteAccessLinkPara
 }
 
 const getAccessLink = `-- name: GetAccessLink :one
-SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.max_views, a.opened_count, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, m.file_version
+SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.max_views, a.opened_count, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, a.watermark, m.file_version
 FROM access_links a JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
 WHERE a.id = $1
 `
@@ -106,6 +106,7 @@ func (q *Queries) GetAccessLink(ctx context.Context, id uuid.UUID) (GetAccessLin
 		&i.AccessLink.TokenKey,
 		&i.AccessLink.UTM,
 		&i.AccessLink.Referrer,
+		&i.AccessLink.Watermark,
 		&i.FileVersion,
 	)
 	return i, err
@@ -114,7 +115,7 @@ func (q *Queries) GetAccessLink(ctx context.Context, id uuid.UUID) (GetAccessLin
 const insertAccessLink = `-- name: InsertAccessLink :one
 INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_hash, token_sealed, token_key, max_views, expires_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-RETURNING id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, max_views, opened_count, expires_at, is_active, created_at, updated_at, revision, source, additional, verified, token_hash, token_sealed, token_key, utm, referrer
+RETURNING id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, max_views, opened_count, expires_at, is_active, created_at, updated_at, revision, source, additional, verified, token_hash, token_sealed, token_key, utm, referrer, watermark
 `
 
 type InsertAccessLinkParams struct {
@@ -167,6 +168,7 @@ func (q *Queries) InsertAccessLink(ctx context.Context, arg InsertAccessLinkPara
 		&i.TokenKey,
 		&i.UTM,
 		&i.Referrer,
+		&i.Watermark,
 	)
 	return i, err
 }
@@ -178,7 +180,7 @@ SELECT unnest($1::uuid[]), $2, $3, $4::uuid,
     unnest($5::text[]),
     unnest($6::text[]), unnest($7::bytea[]), unnest($8::bytea[]), $9,
     $10, $11
-RETURNING id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, max_views, opened_count, expires_at, is_active, created_at, updated_at, revision, source, additional, verified, token_hash, token_sealed, token_key, utm, referrer
+RETURNING id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, max_views, opened_count, expires_at, is_active, created_at, updated_at, revision, source, additional, verified, token_hash, token_sealed, token_key, utm, referrer, watermark
 `
 
 type InsertAccessLinksParams struct {
@@ -240,6 +242,7 @@ func (q *Queries) InsertAccessLinks(ctx context.Context, arg InsertAccessLinksPa
 			&i.TokenKey,
 			&i.UTM,
 			&i.Referrer,
+			&i.Watermark,
 		); err != nil {
 			return nil, err
 		}
@@ -289,7 +292,7 @@ func (q *Queries) LinkTokensSealedBy(ctx context.Context, arg LinkTokensSealedBy
 }
 
 const listAccessLinks = `-- name: ListAccessLinks :many
-SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.max_views, a.opened_count, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, m.file_version
+SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.max_views, a.opened_count, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, a.watermark, m.file_version
 FROM access_links a JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
 WHERE a.id IN (
     SELECT p.id FROM access_links p
@@ -356,6 +359,7 @@ func (q *Queries) ListAccessLinks(ctx context.Context, arg ListAccessLinksParams
 			&i.AccessLink.TokenKey,
 			&i.AccessLink.UTM,
 			&i.AccessLink.Referrer,
+			&i.AccessLink.Watermark,
 			&i.FileVersion,
 		); err != nil {
 			return nil, err

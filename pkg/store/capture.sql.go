@@ -48,13 +48,17 @@ func (q *Queries) CountReaders(ctx context.Context, arg CountReadersParams) (Cou
 	return i, err
 }
 
-const countSubmission = `-- name: CountSubmission :exec
-UPDATE generic_links SET submission_count = submission_count + 1 WHERE id = $1
+const countSubmission = `-- name: CountSubmission :execrows
+UPDATE generic_links SET submission_count = submission_count + 1 WHERE id = $1 AND (max_people IS NULL OR submission_count < max_people)
 `
 
-func (q *Queries) CountSubmission(ctx context.Context, id uuid.UUID) error {
-	_, err := q.db.Exec(ctx, countSubmission, id)
-	return err
+// Counts a submission, unless the link has as many as it may.
+func (q *Queries) CountSubmission(ctx context.Context, id uuid.UUID) (int64, error) {
+	result, err := q.db.Exec(ctx, countSubmission, id)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const detachFormLinks = `-- name: DetachFormLinks :exec
@@ -114,7 +118,7 @@ const insertMailboxLink = `-- name: InsertMailboxLink :one
 INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_hash, token_sealed, token_key,
     source, expires_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'mail', $11)
-RETURNING id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, max_views, opened_count, expires_at, is_active, created_at, updated_at, revision, source, additional, verified, token_hash, token_sealed, token_key, utm, referrer
+RETURNING id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, max_views, opened_count, expires_at, is_active, created_at, updated_at, revision, source, additional, verified, token_hash, token_sealed, token_key, utm, referrer, watermark
 `
 
 type InsertMailboxLinkParams struct {
@@ -169,6 +173,7 @@ func (q *Queries) InsertMailboxLink(ctx context.Context, arg InsertMailboxLinkPa
 		&i.TokenKey,
 		&i.UTM,
 		&i.Referrer,
+		&i.Watermark,
 	)
 	return i, err
 }
@@ -270,7 +275,7 @@ func (q *Queries) IsRetiredSlug(ctx context.Context, slug string) (bool, error) 
 }
 
 const landingPage = `-- name: LandingPage :one
-SELECT g.id, g.account_id, g.lead_magnet_id, g.slug, g.title, g.description, g.thumbnail_url, g.collect_name, g.require_verification, g.active, g.submission_count, g.created_at, g.updated_at, g.revision, g.button_text, g.consent_text, g.privacy_url, g.redirect_url, g.thumbnail_picture, g.language, g.show_contents, g.show_pages, g.show_readers, g.allowed_origins, g.reading_notices, g.expires_at, g.access_days, g.fields, g.name, g.archived, g.headline_b, g.headlines_since, m.title AS magnet_title, m.description AS magnet_description, m.is_active AS magnet_active, m.file_version,
+SELECT g.id, g.account_id, g.lead_magnet_id, g.slug, g.title, g.description, g.thumbnail_url, g.collect_name, g.require_verification, g.active, g.submission_count, g.created_at, g.updated_at, g.revision, g.button_text, g.consent_text, g.privacy_url, g.redirect_url, g.thumbnail_picture, g.language, g.show_contents, g.show_pages, g.show_readers, g.allowed_origins, g.reading_notices, g.expires_at, g.access_days, g.fields, g.name, g.archived, g.headline_b, g.headlines_since, g.allowed_emails, g.blocked_emails, g.max_people, g.passcode_hash, g.agreement_title, g.agreement_text, g.watermark, m.title AS magnet_title, m.description AS magnet_description, m.is_active AS magnet_active, m.file_version,
     m.author, m.author_about, f.content_type, f.file_size, f.page_count, f.outline, a.name AS account_name, a.brand_color, a.brand_font,
     coalesce(g.language, a.language) AS page_language
 FROM generic_links g
@@ -335,6 +340,13 @@ func (q *Queries) LandingPage(ctx context.Context, slug string) (LandingPageRow,
 		&i.GenericLink.Archived,
 		&i.GenericLink.HeadlineB,
 		&i.GenericLink.HeadlinesSince,
+		&i.GenericLink.AllowedEmails,
+		&i.GenericLink.BlockedEmails,
+		&i.GenericLink.MaxPeople,
+		&i.GenericLink.PasscodeHash,
+		&i.GenericLink.AgreementTitle,
+		&i.GenericLink.AgreementText,
+		&i.GenericLink.Watermark,
 		&i.MagnetTitle,
 		&i.MagnetDescription,
 		&i.MagnetActive,
@@ -354,7 +366,7 @@ func (q *Queries) LandingPage(ctx context.Context, slug string) (LandingPageRow,
 }
 
 const mailboxLink = `-- name: MailboxLink :one
-SELECT id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, max_views, opened_count, expires_at, is_active, created_at, updated_at, revision, source, additional, verified, token_hash, token_sealed, token_key, utm, referrer FROM access_links WHERE submission_id = $1::uuid AND source = 'mail'
+SELECT id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, max_views, opened_count, expires_at, is_active, created_at, updated_at, revision, source, additional, verified, token_hash, token_sealed, token_key, utm, referrer, watermark FROM access_links WHERE submission_id = $1::uuid AND source = 'mail'
 `
 
 // The link of a submission that only its mailbox receives.
@@ -384,6 +396,7 @@ func (q *Queries) MailboxLink(ctx context.Context, submissionID uuid.UUID) (Acce
 		&i.TokenKey,
 		&i.UTM,
 		&i.Referrer,
+		&i.Watermark,
 	)
 	return i, err
 }

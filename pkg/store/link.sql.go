@@ -115,7 +115,8 @@ func (q *Queries) DeleteLink(ctx context.Context, id uuid.UUID) error {
 }
 
 const detachAccessLinks = `-- name: DetachAccessLinks :exec
-UPDATE access_links SET generic_link_id = NULL, submission_id = NULL WHERE generic_link_id = $1::uuid
+UPDATE access_links a SET generic_link_id = NULL, submission_id = NULL, watermark = a.watermark OR g.watermark
+FROM generic_links g WHERE g.id = $1::uuid AND a.generic_link_id = g.id
 `
 
 // Clears both references at once. The foreign keys would do it as well, but row by row, each of them
@@ -126,7 +127,7 @@ func (q *Queries) DetachAccessLinks(ctx context.Context, id uuid.UUID) error {
 }
 
 const getLink = `-- name: GetLink :one
-SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days, fields, name, archived, headline_b, headlines_since FROM generic_links WHERE id = $1
+SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days, fields, name, archived, headline_b, headlines_since, allowed_emails, blocked_emails, max_people, passcode_hash, agreement_title, agreement_text, watermark FROM generic_links WHERE id = $1
 `
 
 func (q *Queries) GetLink(ctx context.Context, id uuid.UUID) (GenericLink, error) {
@@ -165,22 +166,31 @@ func (q *Queries) GetLink(ctx context.Context, id uuid.UUID) (GenericLink, error
 		&i.Archived,
 		&i.HeadlineB,
 		&i.HeadlinesSince,
+		&i.AllowedEmails,
+		&i.BlockedEmails,
+		&i.MaxPeople,
+		&i.PasscodeHash,
+		&i.AgreementTitle,
+		&i.AgreementText,
+		&i.Watermark,
 	)
 	return i, err
 }
 
 const insertLink = `-- name: InsertLink :one
 INSERT INTO generic_links (id, account_id, lead_magnet_id, slug, name, title, headline_b, description, thumbnail_url, collect_name, require_verification,
-    button_text, consent_text, privacy_url, redirect_url, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days, fields)
+    button_text, consent_text, privacy_url, redirect_url, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days, fields,
+    allowed_emails, blocked_emails, max_people, passcode_hash, agreement_title, agreement_text, watermark)
 SELECT $1, $2, $3, $4, $5, $6, $7, $8,
     $9, $10, $11,
     $12, $13, $14, $15,
     $16, $17, $18, $19,
     $20::text[], $21::text, $22::timestamptz, $23::integer,
-    $24::jsonb
+    $24::jsonb, $25::text[], $26::text[], $27::integer,
+    $28::text, $29::text, $30::text, $31::boolean
 WHERE NOT slug_of_another($4, $2)
 ON CONFLICT ON CONSTRAINT generic_links_slug DO NOTHING
-RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days, fields, name, archived, headline_b, headlines_since
+RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days, fields, name, archived, headline_b, headlines_since, allowed_emails, blocked_emails, max_people, passcode_hash, agreement_title, agreement_text, watermark
 `
 
 type InsertLinkParams struct {
@@ -208,6 +218,13 @@ type InsertLinkParams struct {
 	ExpiresAt           *time.Time
 	AccessDays          *int32
 	Fields              []byte
+	AllowedEmails       []string
+	BlockedEmails       []string
+	MaxPeople           *int32
+	PasscodeHash        *string
+	AgreementTitle      *string
+	AgreementText       *string
+	Watermark           bool
 }
 
 // Adds nothing if the slug is taken, by whatever account, or was once another account's.
@@ -237,6 +254,13 @@ func (q *Queries) InsertLink(ctx context.Context, arg InsertLinkParams) (Generic
 		arg.ExpiresAt,
 		arg.AccessDays,
 		arg.Fields,
+		arg.AllowedEmails,
+		arg.BlockedEmails,
+		arg.MaxPeople,
+		arg.PasscodeHash,
+		arg.AgreementTitle,
+		arg.AgreementText,
+		arg.Watermark,
 	)
 	var i GenericLink
 	err := row.Scan(
@@ -272,12 +296,19 @@ func (q *Queries) InsertLink(ctx context.Context, arg InsertLinkParams) (Generic
 		&i.Archived,
 		&i.HeadlineB,
 		&i.HeadlinesSince,
+		&i.AllowedEmails,
+		&i.BlockedEmails,
+		&i.MaxPeople,
+		&i.PasscodeHash,
+		&i.AgreementTitle,
+		&i.AgreementText,
+		&i.Watermark,
 	)
 	return i, err
 }
 
 const listLinks = `-- name: ListLinks :many
-SELECT l.id, l.account_id, l.lead_magnet_id, l.slug, l.title, l.description, l.thumbnail_url, l.collect_name, l.require_verification, l.active, l.submission_count, l.created_at, l.updated_at, l.revision, l.button_text, l.consent_text, l.privacy_url, l.redirect_url, l.thumbnail_picture, l.language, l.show_contents, l.show_pages, l.show_readers, l.allowed_origins, l.reading_notices, l.expires_at, l.access_days, l.fields, l.name, l.archived, l.headline_b, l.headlines_since FROM generic_links l
+SELECT l.id, l.account_id, l.lead_magnet_id, l.slug, l.title, l.description, l.thumbnail_url, l.collect_name, l.require_verification, l.active, l.submission_count, l.created_at, l.updated_at, l.revision, l.button_text, l.consent_text, l.privacy_url, l.redirect_url, l.thumbnail_picture, l.language, l.show_contents, l.show_pages, l.show_readers, l.allowed_origins, l.reading_notices, l.expires_at, l.access_days, l.fields, l.name, l.archived, l.headline_b, l.headlines_since, l.allowed_emails, l.blocked_emails, l.max_people, l.passcode_hash, l.agreement_title, l.agreement_text, l.watermark FROM generic_links l
 WHERE ($1::uuid IS NULL OR l.lead_magnet_id = $1)
     AND CASE $2::text WHEN 'all' THEN true WHEN 'archived' THEN l.archived
         WHEN 'open' THEN l.active AND coalesce(l.expires_at > now(), true)
@@ -347,6 +378,13 @@ func (q *Queries) ListLinks(ctx context.Context, arg ListLinksParams) ([]Generic
 			&i.Archived,
 			&i.HeadlineB,
 			&i.HeadlinesSince,
+			&i.AllowedEmails,
+			&i.BlockedEmails,
+			&i.MaxPeople,
+			&i.PasscodeHash,
+			&i.AgreementTitle,
+			&i.AgreementText,
+			&i.Watermark,
 		); err != nil {
 			return nil, err
 		}
@@ -359,7 +397,7 @@ func (q *Queries) ListLinks(ctx context.Context, arg ListLinksParams) ([]Generic
 }
 
 const listLinksOldest = `-- name: ListLinksOldest :many
-SELECT l.id, l.account_id, l.lead_magnet_id, l.slug, l.title, l.description, l.thumbnail_url, l.collect_name, l.require_verification, l.active, l.submission_count, l.created_at, l.updated_at, l.revision, l.button_text, l.consent_text, l.privacy_url, l.redirect_url, l.thumbnail_picture, l.language, l.show_contents, l.show_pages, l.show_readers, l.allowed_origins, l.reading_notices, l.expires_at, l.access_days, l.fields, l.name, l.archived, l.headline_b, l.headlines_since FROM generic_links l
+SELECT l.id, l.account_id, l.lead_magnet_id, l.slug, l.title, l.description, l.thumbnail_url, l.collect_name, l.require_verification, l.active, l.submission_count, l.created_at, l.updated_at, l.revision, l.button_text, l.consent_text, l.privacy_url, l.redirect_url, l.thumbnail_picture, l.language, l.show_contents, l.show_pages, l.show_readers, l.allowed_origins, l.reading_notices, l.expires_at, l.access_days, l.fields, l.name, l.archived, l.headline_b, l.headlines_since, l.allowed_emails, l.blocked_emails, l.max_people, l.passcode_hash, l.agreement_title, l.agreement_text, l.watermark FROM generic_links l
 WHERE ($1::uuid IS NULL OR l.lead_magnet_id = $1)
     AND CASE $2::text WHEN 'all' THEN true WHEN 'archived' THEN l.archived
         WHEN 'open' THEN l.active AND coalesce(l.expires_at > now(), true)
@@ -429,6 +467,13 @@ func (q *Queries) ListLinksOldest(ctx context.Context, arg ListLinksOldestParams
 			&i.Archived,
 			&i.HeadlineB,
 			&i.HeadlinesSince,
+			&i.AllowedEmails,
+			&i.BlockedEmails,
+			&i.MaxPeople,
+			&i.PasscodeHash,
+			&i.AgreementTitle,
+			&i.AgreementText,
+			&i.Watermark,
 		); err != nil {
 			return nil, err
 		}
@@ -441,7 +486,7 @@ func (q *Queries) ListLinksOldest(ctx context.Context, arg ListLinksOldestParams
 }
 
 const rankLinks = `-- name: RankLinks :many
-SELECT l.id, l.account_id, l.lead_magnet_id, l.slug, l.title, l.description, l.thumbnail_url, l.collect_name, l.require_verification, l.active, l.submission_count, l.created_at, l.updated_at, l.revision, l.button_text, l.consent_text, l.privacy_url, l.redirect_url, l.thumbnail_picture, l.language, l.show_contents, l.show_pages, l.show_readers, l.allowed_origins, l.reading_notices, l.expires_at, l.access_days, l.fields, l.name, l.archived, l.headline_b, l.headlines_since FROM generic_links l
+SELECT l.id, l.account_id, l.lead_magnet_id, l.slug, l.title, l.description, l.thumbnail_url, l.collect_name, l.require_verification, l.active, l.submission_count, l.created_at, l.updated_at, l.revision, l.button_text, l.consent_text, l.privacy_url, l.redirect_url, l.thumbnail_picture, l.language, l.show_contents, l.show_pages, l.show_readers, l.allowed_origins, l.reading_notices, l.expires_at, l.access_days, l.fields, l.name, l.archived, l.headline_b, l.headlines_since, l.allowed_emails, l.blocked_emails, l.max_people, l.passcode_hash, l.agreement_title, l.agreement_text, l.watermark FROM generic_links l
 WHERE ($1::uuid IS NULL OR l.lead_magnet_id = $1)
     AND CASE $2::text WHEN 'all' THEN true WHEN 'archived' THEN l.archived
         WHEN 'open' THEN l.active AND coalesce(l.expires_at > now(), true)
@@ -520,6 +565,13 @@ func (q *Queries) RankLinks(ctx context.Context, arg RankLinksParams) ([]Generic
 			&i.Archived,
 			&i.HeadlineB,
 			&i.HeadlinesSince,
+			&i.AllowedEmails,
+			&i.BlockedEmails,
+			&i.MaxPeople,
+			&i.PasscodeHash,
+			&i.AgreementTitle,
+			&i.AgreementText,
+			&i.Watermark,
 		); err != nil {
 			return nil, err
 		}
@@ -571,9 +623,16 @@ UPDATE generic_links SET
     access_days = CASE WHEN $33::boolean THEN $34::integer ELSE access_days END,
     allowed_origins = coalesce($35::text[], allowed_origins),
     fields = coalesce($36::jsonb, fields),
+    allowed_emails = coalesce($37::text[], allowed_emails),
+    blocked_emails = coalesce($38::text[], blocked_emails),
+    max_people = CASE WHEN $39::boolean THEN $40::integer ELSE max_people END,
+    passcode_hash = CASE WHEN $41::boolean THEN $42::text ELSE passcode_hash END,
+    agreement_title = CASE WHEN $43::boolean THEN $44::text ELSE agreement_title END,
+    agreement_text = CASE WHEN $43::boolean THEN $45::text ELSE agreement_text END,
+    watermark = coalesce($46, watermark),
     revision = revision + 1, updated_at = clock_timestamp()
-WHERE id = $37 AND ($38::bigint[] IS NULL OR revision = ANY ($38::bigint[]))
-RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days, fields, name, archived, headline_b, headlines_since
+WHERE id = $47 AND ($48::bigint[] IS NULL OR revision = ANY ($48::bigint[]))
+RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days, fields, name, archived, headline_b, headlines_since, allowed_emails, blocked_emails, max_people, passcode_hash, agreement_title, agreement_text, watermark
 `
 
 type UpdateLinkParams struct {
@@ -613,6 +672,16 @@ type UpdateLinkParams struct {
 	AccessDays          *int32
 	AllowedOrigins      []string
 	Fields              []byte
+	AllowedEmails       []string
+	BlockedEmails       []string
+	SetMaxPeople        bool
+	MaxPeople           *int32
+	SetPasscode         bool
+	PasscodeHash        *string
+	SetAgreement        bool
+	AgreementTitle      *string
+	AgreementText       *string
+	Watermark           *bool
 	ID                  uuid.UUID
 	Revisions           []int64
 }
@@ -657,6 +726,16 @@ func (q *Queries) UpdateLink(ctx context.Context, arg UpdateLinkParams) (Generic
 		arg.AccessDays,
 		arg.AllowedOrigins,
 		arg.Fields,
+		arg.AllowedEmails,
+		arg.BlockedEmails,
+		arg.SetMaxPeople,
+		arg.MaxPeople,
+		arg.SetPasscode,
+		arg.PasscodeHash,
+		arg.SetAgreement,
+		arg.AgreementTitle,
+		arg.AgreementText,
+		arg.Watermark,
 		arg.ID,
 		arg.Revisions,
 	)
@@ -694,6 +773,13 @@ func (q *Queries) UpdateLink(ctx context.Context, arg UpdateLinkParams) (Generic
 		&i.Archived,
 		&i.HeadlineB,
 		&i.HeadlinesSince,
+		&i.AllowedEmails,
+		&i.BlockedEmails,
+		&i.MaxPeople,
+		&i.PasscodeHash,
+		&i.AgreementTitle,
+		&i.AgreementText,
+		&i.Watermark,
 	)
 	return i, err
 }

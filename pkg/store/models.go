@@ -34,6 +34,7 @@ type AccessLink struct {
 	TokenKey      int16
 	UTM           []byte
 	Referrer      *string
+	Watermark     bool
 }
 
 type Account struct {
@@ -141,6 +142,13 @@ type GenericLink struct {
 	Archived            bool
 	HeadlineB           *string
 	HeadlinesSince      *time.Time
+	AllowedEmails       []string
+	BlockedEmails       []string
+	MaxPeople           *int32
+	PasscodeHash        *string
+	AgreementTitle      *string
+	AgreementText       *string
+	Watermark           bool
 }
 
 type IPSalt struct {

@@ -13,7 +13,7 @@ import (
 )
 
 const accessLinksOfPerson = `-- name: AccessLinksOfPerson :many
-SELECT id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, max_views, opened_count, expires_at, is_active, created_at, updated_at, revision, source, additional, verified, token_hash, token_sealed, token_key, utm, referrer FROM access_links WHERE email_key = $1 ORDER BY created_at, id
+SELECT id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, max_views, opened_count, expires_at, is_active, created_at, updated_at, revision, source, additional, verified, token_hash, token_sealed, token_key, utm, referrer, watermark FROM access_links WHERE email_key = $1 ORDER BY created_at, id
 `
 
 func (q *Queries) AccessLinksOfPerson(ctx context.Context, emailKey string) ([]AccessLink, error) {
@@ -48,6 +48,7 @@ func (q *Queries) AccessLinksOfPerson(ctx context.Context, emailKey string) ([]A
 			&i.TokenKey,
 			&i.UTM,
 			&i.Referrer,
+			&i.Watermark,
 		); err != nil {
 			return nil, err
 		}

@@ -242,7 +242,7 @@ func (q *Queries) PicturesOfMagnet(ctx context.Context, id uuid.UUID) ([]Picture
 const setLinkThumbnail = `-- name: SetLinkThumbnail :one
 UPDATE generic_links SET thumbnail_url = NULL, thumbnail_picture = $1,
     revision = revision + 1, updated_at = clock_timestamp()
-WHERE id = $2 RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days, fields, name, archived, headline_b, headlines_since
+WHERE id = $2 RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days, fields, name, archived, headline_b, headlines_since, allowed_emails, blocked_emails, max_people, passcode_hash, agreement_title, agreement_text, watermark
 `
 
 type SetLinkThumbnailParams struct {
@@ -287,6 +287,13 @@ func (q *Queries) SetLinkThumbnail(ctx context.Context, arg SetLinkThumbnailPara
 		&i.Archived,
 		&i.HeadlineB,
 		&i.HeadlinesSince,
+		&i.AllowedEmails,
+		&i.BlockedEmails,
+		&i.MaxPeople,
+		&i.PasscodeHash,
+		&i.AgreementTitle,
+		&i.AgreementText,
+		&i.Watermark,
 	)
 	return i, err
 }

@@ -19,7 +19,7 @@ WHERE a.id = $2 AND m.account_id = a.account_id AND m.id = a.lead_magnet_id
     AND a.is_active AND m.is_active AND m.file_version > 0
     AND (a.expires_at IS NULL OR a.expires_at > clock_timestamp())
     AND (a.max_views IS NULL OR a.opened_count < a.max_views)
-RETURNING a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.max_views, a.opened_count, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, m.file_version
+RETURNING a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.max_views, a.opened_count, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, a.watermark, m.file_version
 `
 
 type CountOpeningParams struct {
@@ -60,6 +60,7 @@ func (q *Queries) CountOpening(ctx context.Context, arg CountOpeningParams) (Cou
 		&i.AccessLink.TokenKey,
 		&i.AccessLink.UTM,
 		&i.AccessLink.Referrer,
+		&i.AccessLink.Watermark,
 		&i.FileVersion,
 	)
 	return i, err
@@ -137,9 +138,10 @@ func (q *Queries) GetFileVersion(ctx context.Context, arg GetFileVersionParams) 
 }
 
 const getOpening = `-- name: GetOpening :one
-SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.max_views, a.opened_count, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, m.title, m.is_active AS magnet_is_active, m.file_version, f.page_count, o.name AS account_name, o.brand_color, o.brand_font,
+SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.max_views, a.opened_count, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, a.watermark, m.title, m.is_active AS magnet_is_active, m.file_version, f.page_count, o.name AS account_name, o.brand_color, o.brand_font,
     m.end_text, m.end_button, m.end_url, m.downloadable, coalesce(l.language, o.language) AS page_language,
-    (a.expires_at IS NOT NULL AND a.expires_at <= clock_timestamp())::boolean AS expired
+    (a.expires_at IS NOT NULL AND a.expires_at <= clock_timestamp())::boolean AS expired,
+    (a.watermark OR coalesce(l.watermark, false))::boolean AS watermarked
 FROM access_links a
 JOIN accounts o ON o.id = a.account_id
 JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
@@ -163,6 +165,7 @@ type GetOpeningRow struct {
 	Downloadable   bool
 	PageLanguage   *string
 	Expired        bool
+	Watermarked    bool
 }
 
 // Reads what decides whether a link can be opened.
@@ -192,6 +195,7 @@ func (q *Queries) GetOpening(ctx context.Context, id uuid.UUID) (GetOpeningRow, 
 		&i.AccessLink.TokenKey,
 		&i.AccessLink.UTM,
 		&i.AccessLink.Referrer,
+		&i.AccessLink.Watermark,
 		&i.Title,
 		&i.MagnetIsActive,
 		&i.FileVersion,
@@ -205,16 +209,19 @@ func (q *Queries) GetOpening(ctx context.Context, id uuid.UUID) (GetOpeningRow, 
 		&i.Downloadable,
 		&i.PageLanguage,
 		&i.Expired,
+		&i.Watermarked,
 	)
 	return i, err
 }
 
 const getSessionFile = `-- name: GetSessionFile :one
-SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.max_views, a.opened_count, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at, f.discarded_at, f.outline, f.object_id, f.unreadable_page, m.title, m.downloadable, s.bot
+SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.max_views, a.opened_count, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, a.watermark, f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at, f.discarded_at, f.outline, f.object_id, f.unreadable_page, m.title, m.downloadable, s.bot, s.started_at,
+    (a.watermark OR coalesce(l.watermark, false))::boolean AS watermarked
 FROM sessions s
 JOIN access_links a ON a.account_id = s.account_id AND a.id = s.access_link_id
 JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
 JOIN lead_magnet_files f ON f.account_id = m.account_id AND f.lead_magnet_id = m.id AND f.version = s.magnet_version
+LEFT JOIN generic_links l ON l.account_id = a.account_id AND l.id = a.generic_link_id
 WHERE s.id = $1 AND s.access_link_id = $2 AND a.is_active AND m.is_active
     AND s.started_at > clock_timestamp() - make_interval(secs => $3::float8)
 `
@@ -231,6 +238,8 @@ type GetSessionFileRow struct {
 	Title          string
 	Downloadable   bool
 	Bot            bool
+	StartedAt      time.Time
+	Watermarked    bool
 }
 
 // Reads the file of a session that may still be read.
@@ -260,6 +269,7 @@ func (q *Queries) GetSessionFile(ctx context.Context, arg GetSessionFileParams) 
 		&i.AccessLink.TokenKey,
 		&i.AccessLink.UTM,
 		&i.AccessLink.Referrer,
+		&i.AccessLink.Watermark,
 		&i.LeadMagnetFile.LeadMagnetID,
 		&i.LeadMagnetFile.Version,
 		&i.LeadMagnetFile.AccountID,
@@ -276,6 +286,8 @@ func (q *Queries) GetSessionFile(ctx context.Context, arg GetSessionFileParams) 
 		&i.Title,
 		&i.Downloadable,
 		&i.Bot,
+		&i.StartedAt,
+		&i.Watermarked,
 	)
 	return i, err
 }
@@ -355,7 +367,7 @@ WHERE s.id = $1 AND s.access_link_id = $2 AND s.ended_at IS NULL AND s.bot = $3
     AND s.started_at > clock_timestamp() - make_interval(secs => $5::float8)
     AND a.account_id = s.account_id AND a.id = s.access_link_id AND a.is_active
     AND m.account_id = a.account_id AND m.id = a.lead_magnet_id AND m.is_active
-RETURNING s.id, s.account_id, s.access_link_id, s.magnet_version, s.started_at, s.last_active_at, s.ended_at, s.pages, s.duration_ms, s.downloads, s.bot, a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.max_views, a.opened_count, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer
+RETURNING s.id, s.account_id, s.access_link_id, s.magnet_version, s.started_at, s.last_active_at, s.ended_at, s.pages, s.duration_ms, s.downloads, s.bot, a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.max_views, a.opened_count, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, a.watermark
 `
 
 type ResumeSessionParams struct {
@@ -416,6 +428,7 @@ func (q *Queries) ResumeSession(ctx context.Context, arg ResumeSessionParams) (R
 		&i.AccessLink.TokenKey,
 		&i.AccessLink.UTM,
 		&i.AccessLink.Referrer,
+		&i.AccessLink.Watermark,
 	)
 	return i, err
 }

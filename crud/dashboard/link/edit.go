@@ -44,7 +44,7 @@ func (s *Screens) drawEdit(v *frame.Visit, status int, sent editForms) error {
 		f = *sent.edit
 	}
 	d.Edit = newForm(v, f)
-	d.Edit.Save, d.Edit.All = v.Path(d.Self), true
+	d.Edit.Save, d.Edit.All, d.Edit.Passcode = v.Path(d.Self), true, l.Gate.PasscodeSet
 	if v.MayWrite() {
 		if d.Preview, err = previewOf(v); err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lodestone/crud/dashboard/frame"
+	"lodestone/crud/gate"
 	"lodestone/crud/web"
 	"lodestone/pkg/problem"
 )
@@ -55,6 +56,7 @@ func (l *genericLink) values(v *frame.Visit) url.Values {
 		}
 	}
 	setFields(q, l.Fields)
+	setGate(q, l.Gate)
 	return q
 }
 
@@ -106,6 +108,7 @@ type formData struct {
 	All      bool   // the fields that few need are shown
 	Language []frame.Option
 	Notices  []frame.Option
+	Passcode bool // the link has one
 	say      func(key string, args ...any) string
 }
 
@@ -180,6 +183,7 @@ func (s *Screens) create(v *frame.Visit) error {
 		body[name] = typed.Get(name) == "true"
 	}
 	(&genericLink{}).addExpiry(v, typed, body)
+	addGate(gate.LinkGate{}, typed, body)
 	made, err := frame.Send[genericLink](v, http.MethodPost, linksPath, body, nil)
 	if f, ok := rejected(typed, err); ok {
 		if p, known := errors.AsType[*problem.Problem](err); known && p.Code == problem.InvalidLeadMagnet {
@@ -249,6 +253,7 @@ func (l *genericLink) changes(v *frame.Visit, typed url.Values) map[string]any {
 		body["fields"] = fields
 	}
 	l.addExpiry(v, typed, body)
+	addGate(l.Gate, typed, body)
 	return body
 }
 
@@ -262,4 +267,12 @@ func (d formData) MoreOpen() bool {
 	rare := []string{"name", "button_text", "consent_text", "privacy_url", "redirect_url", "thumbnail_url", "language",
 		"reading_notices", "expires_at", accessDays}
 	return d.All || d.wrongIn(rare...)
+}
+
+// GateOpen reports whether the fields about who may read are shown, since one of them is used or
+// has a message.
+func (d formData) GateOpen() bool {
+	names := []string{allowField, blockField, peopleField, passcodeField, titleField, textField, watermarkField}
+	return d.Passcode || d.wrongIn(names...) ||
+		slices.ContainsFunc(names, func(name string) bool { return d.Value(name) != "" })
 }

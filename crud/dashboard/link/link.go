@@ -15,6 +15,7 @@ import (
 
 	"lodestone/crud/dashboard/frame"
 	"lodestone/crud/field"
+	"lodestone/crud/gate"
 	"lodestone/pkg/api"
 	"lodestone/pkg/client"
 	"lodestone/pkg/problem"
@@ -103,7 +104,8 @@ func (s *Screens) Register(a *api.API) {
 // genericLink is a generic link with what screens say of it.
 type genericLink struct {
 	client.GenericLink
-	Fields field.List `json:"fields"`
+	Fields field.List    `json:"fields"`
+	Gate   gate.LinkGate `json:"gate"`
 }
 
 // label is what the account calls the link, or the headline of its page; nil: it has neither.

@@ -43,6 +43,12 @@ var submissionColumns = []column{
 		func(v *frame.Visit, s *client.Submission) cell { return cell{When: v.When(&s.SubmittedAt)} }},
 	{"consented", "link.column.agreed",
 		func(v *frame.Visit, s *client.Submission) cell { return cell{When: v.When(s.ConsentedAt)} }},
+	{"accepted", "link.column.accepted", func(v *frame.Visit, s *client.Submission) cell {
+		if n := len(s.Agreements); n > 0 {
+			return cell{When: v.When(&s.Agreements[n-1].AcceptedAt)}
+		}
+		return cell{}
+	}},
 	{"first_viewed", "link.column.first",
 		func(v *frame.Visit, s *client.Submission) cell { return cell{When: v.When(s.FirstViewedAt)} }},
 	{"last_viewed", "link.column.last",

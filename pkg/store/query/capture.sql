@@ -78,8 +78,9 @@ UPDATE submissions SET
     consented_at = coalesce(consented_at, sqlc.narg(consented_at))
 WHERE id = sqlc.arg(id);
 
--- name: CountSubmission :exec
-UPDATE generic_links SET submission_count = submission_count + 1 WHERE id = $1;
+-- name: CountSubmission :execrows
+-- Counts a submission, unless the link has as many as it may.
+UPDATE generic_links SET submission_count = submission_count + 1 WHERE id = $1 AND (max_people IS NULL OR submission_count < max_people);
 
 -- name: VerifySubmission :execrows
 UPDATE submissions SET verified = true, verified_at = $2 WHERE id = $1 AND NOT verified;

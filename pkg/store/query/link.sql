@@ -4,13 +4,15 @@ SELECT count(*) FROM generic_links;
 -- name: InsertLink :one
 -- Adds nothing if the slug is taken, by whatever account, or was once another account's.
 INSERT INTO generic_links (id, account_id, lead_magnet_id, slug, name, title, headline_b, description, thumbnail_url, collect_name, require_verification,
-    button_text, consent_text, privacy_url, redirect_url, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days, fields)
+    button_text, consent_text, privacy_url, redirect_url, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days, fields,
+    allowed_emails, blocked_emails, max_people, passcode_hash, agreement_title, agreement_text, watermark)
 SELECT sqlc.arg(id), sqlc.arg(account_id), sqlc.arg(lead_magnet_id), sqlc.arg(slug), sqlc.narg(name), sqlc.narg(title), sqlc.narg(headline_b), sqlc.narg(description),
     sqlc.narg(thumbnail_url), sqlc.arg(collect_name), sqlc.arg(require_verification),
     sqlc.narg(button_text), sqlc.narg(consent_text), sqlc.narg(privacy_url), sqlc.narg(redirect_url),
     sqlc.narg(language), sqlc.arg(show_contents), sqlc.arg(show_pages), sqlc.arg(show_readers),
     sqlc.arg(allowed_origins)::text[], sqlc.narg(reading_notices)::text, sqlc.narg(expires_at)::timestamptz, sqlc.narg(access_days)::integer,
-    sqlc.arg(fields)::jsonb
+    sqlc.arg(fields)::jsonb, sqlc.arg(allowed_emails)::text[], sqlc.arg(blocked_emails)::text[], sqlc.narg(max_people)::integer,
+    sqlc.narg(passcode_hash)::text, sqlc.narg(agreement_title)::text, sqlc.narg(agreement_text)::text, sqlc.arg(watermark)::boolean
 WHERE NOT slug_of_another(sqlc.arg(slug), sqlc.arg(account_id))
 ON CONFLICT ON CONSTRAINT generic_links_slug DO NOTHING
 RETURNING *;
@@ -123,6 +125,13 @@ UPDATE generic_links SET
     access_days = CASE WHEN sqlc.arg(set_access_days)::boolean THEN sqlc.narg(access_days)::integer ELSE access_days END,
     allowed_origins = coalesce(sqlc.narg(allowed_origins)::text[], allowed_origins),
     fields = coalesce(sqlc.narg(fields)::jsonb, fields),
+    allowed_emails = coalesce(sqlc.narg(allowed_emails)::text[], allowed_emails),
+    blocked_emails = coalesce(sqlc.narg(blocked_emails)::text[], blocked_emails),
+    max_people = CASE WHEN sqlc.arg(set_max_people)::boolean THEN sqlc.narg(max_people)::integer ELSE max_people END,
+    passcode_hash = CASE WHEN sqlc.arg(set_passcode)::boolean THEN sqlc.narg(passcode_hash)::text ELSE passcode_hash END,
+    agreement_title = CASE WHEN sqlc.arg(set_agreement)::boolean THEN sqlc.narg(agreement_title)::text ELSE agreement_title END,
+    agreement_text = CASE WHEN sqlc.arg(set_agreement)::boolean THEN sqlc.narg(agreement_text)::text ELSE agreement_text END,
+    watermark = coalesce(sqlc.narg(watermark), watermark),
     revision = revision + 1, updated_at = clock_timestamp()
 WHERE id = sqlc.arg(id) AND (sqlc.narg(revisions)::bigint[] IS NULL OR revision = ANY (sqlc.narg(revisions)::bigint[]))
 RETURNING *;
@@ -134,7 +143,8 @@ SELECT revision FROM generic_links WHERE id = $1 FOR UPDATE;
 -- name: DetachAccessLinks :exec
 -- Clears both references at once. The foreign keys would do it as well, but row by row, each of them
 -- a version of its own, which takes a minute where this takes seconds.
-UPDATE access_links SET generic_link_id = NULL, submission_id = NULL WHERE generic_link_id = sqlc.arg(id)::uuid;
+UPDATE access_links a SET generic_link_id = NULL, submission_id = NULL, watermark = a.watermark OR g.watermark
+FROM generic_links g WHERE g.id = sqlc.arg(id)::uuid AND a.generic_link_id = g.id;
 
 -- name: DeleteLink :exec
 -- Its submissions go with it.

@@ -6,7 +6,8 @@ SELECT id, account_id FROM access_links WHERE token_hash = sqlc.arg(token_hash);
 -- Reads what decides whether a link can be opened.
 SELECT sqlc.embed(a), m.title, m.is_active AS magnet_is_active, m.file_version, f.page_count, o.name AS account_name, o.brand_color, o.brand_font,
     m.end_text, m.end_button, m.end_url, m.downloadable, coalesce(l.language, o.language) AS page_language,
-    (a.expires_at IS NOT NULL AND a.expires_at <= clock_timestamp())::boolean AS expired
+    (a.expires_at IS NOT NULL AND a.expires_at <= clock_timestamp())::boolean AS expired,
+    (a.watermark OR coalesce(l.watermark, false))::boolean AS watermarked
 FROM access_links a
 JOIN accounts o ON o.id = a.account_id
 JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
@@ -53,11 +54,13 @@ SELECT EXISTS (
 
 -- name: GetSessionFile :one
 -- Reads the file of a session that may still be read.
-SELECT sqlc.embed(a), sqlc.embed(f), m.title, m.downloadable, s.bot
+SELECT sqlc.embed(a), sqlc.embed(f), m.title, m.downloadable, s.bot, s.started_at,
+    (a.watermark OR coalesce(l.watermark, false))::boolean AS watermarked
 FROM sessions s
 JOIN access_links a ON a.account_id = s.account_id AND a.id = s.access_link_id
 JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
 JOIN lead_magnet_files f ON f.account_id = m.account_id AND f.lead_magnet_id = m.id AND f.version = s.magnet_version
+LEFT JOIN generic_links l ON l.account_id = a.account_id AND l.id = a.generic_link_id
 WHERE s.id = sqlc.arg(id) AND s.access_link_id = sqlc.arg(access_link_id) AND a.is_active AND m.is_active
     AND s.started_at > clock_timestamp() - make_interval(secs => sqlc.arg(longest_seconds)::float8);
 

@@ -9,7 +9,7 @@
 type Config = {
   token: string; visit: string; tracking_token: string; views: string | null; page: string; title: string;
   language: string; words: Record<string, string>; // texts, by their keys in the catalogue
-  name: boolean; fields: Asked[]; hidden: string[]; consent: string | null; consent_version: string; privacy_url: string | null; button: string; note: string;
+  name: boolean; fields: Asked[]; hidden: string[]; consent: string | null; consent_version: string; passcode: boolean; agreement: { title: string; text: string; accept: string; version: string } | null; privacy_url: string | null; button: string; note: string;
 };
 /** A field that the owner added. */
 type Asked = { name: string; label: string; type: string; mode: string; fill: string; max: number; options: string[]; missing: string };
@@ -38,6 +38,7 @@ a{text-decoration:underline}a.go{display:inline-block;padding:10px 0;font-weight
 [aria-invalid=true]{outline:1px solid}
 .wrong{margin:.25em 0 0;font-weight:600}.wrong::before{content:"! "}
 [hidden]{display:none}
+.terms{max-height:12em;overflow-y:auto;margin-top:.25em;padding:.5em .75em;border:1px solid;border-radius:6px;font-size:.875em;white-space:pre-wrap;overflow-wrap:anywhere}
 .note{font-size:.875em}
 .trap{position:absolute;left:-99999px}`;
 
@@ -173,6 +174,16 @@ class Form extends HTMLElement {
       field.box.required = !!f.missing;
       form.append(field);
     }
+    if (c.passcode) {
+      const field = this.#field("passcode", w["landing.passcode"]!, "text", { autocomplete: "off", autocapitalize: "none", spellcheck: "false", maxlength: "100" }, ({ value }) => value.trim() ? "" : w["wrong.passcode.empty"]!);
+      field.append(make("p", { part: "note", class: "note" }, w["landing.passcode.hint"]!));
+      form.append(field);
+    }
+    if (c.agreement) {
+      const { title, text, accept } = c.agreement;
+      form.append(make("div", { part: "agreement" }, make("p", { part: "label" }, title), make("div", { class: "terms", role: "region", "aria-label": title, tabindex: "0" }, text)),
+        this.#field("agreement", accept, "checkbox", { value: "yes" }, ({ checked }) => checked ? "" : w["wrong.consent.empty"]!));
+    }
     if (c.consent) form.append(this.#field("consent", c.consent, "checkbox", { value: "yes" }, ({ checked }) => checked ? "" : w["wrong.consent.empty"]!));
     form.append(
       make("div", { class: "trap", "aria-hidden": "true" }, make("label", {}, w["landing.trap"]!, make("input", { name: "website", tabindex: "-1", autocomplete: "off" }))),
@@ -215,6 +226,7 @@ class Form extends HTMLElement {
     }
     new FormData(form).forEach((value, name) => body.set(name, String(value)));
     body.set("consent_seen", this.#config.consent_version);
+    if (this.#config.agreement) body.set("agreement_seen", this.#config.agreement.version);
     body.set("token", this.#config.token);
     return fetch(this.#url, { method: "POST", body, credentials: "omit", referrerPolicy: "no-referrer" });
   }

@@ -16,7 +16,7 @@ export function start(root: HTMLElement): () => void {
       const to = new URL(saved);
       for (const field of form.elements) {
         if (!(field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement || field instanceof HTMLSelectElement)) continue;
-        if (field.type === "hidden" || field.name === "") continue;
+        if (field.type === "hidden" || field.name === "" || field.name.startsWith("gate.")) continue; // no passcode in an address
         const ticked = field instanceof HTMLInputElement && field.type === "checkbox";
         to.searchParams.append(field.name, ticked ? String(field.checked) : field.value.slice(0, 1200)); // an address has bounds
       }

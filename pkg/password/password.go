@@ -1,4 +1,5 @@
-package share
+// Package password hashes passwords and passcodes, and checks them.
+package password
 
 import (
 	"context"
@@ -20,18 +21,19 @@ const (
 	lanes     = 1
 	saltBytes = 16
 	hashBytes = 32
-	// maxHashing is how many hashes a process computes at once, each in memoryKiB.
+	// maxHashing is how many hashes a Hasher computes at once, each in memoryKiB.
 	maxHashing = 2
 )
 
 var errHash = errors.New("the stored password hash has another form")
 
-// passwords hashes passwords and checks them, a few at a time. It is safe for concurrent use.
-type passwords struct{ free chan struct{} }
+// Hasher hashes passwords and checks them, a few at a time. It is safe for concurrent use.
+type Hasher struct{ free chan struct{} }
 
-func newPasswords() *passwords { return &passwords{make(chan struct{}, maxHashing)} }
+// New returns a hasher.
+func New() *Hasher { return &Hasher{make(chan struct{}, maxHashing)} }
 
-func (p *passwords) derive(ctx context.Context, password string, salt []byte, time, memory uint32) ([]byte, error) {
+func (p *Hasher) derive(ctx context.Context, password string, salt []byte, time, memory uint32) ([]byte, error) {
 	select {
 	case p.free <- struct{}{}:
 	case <-ctx.Done():
@@ -41,9 +43,9 @@ func (p *passwords) derive(ctx context.Context, password string, salt []byte, ti
 	return argon2.IDKey([]byte(password), salt, time, memory, lanes, hashBytes), nil
 }
 
-// hash returns what is stored of a password, in the form of the reference implementation
+// Hash returns what is stored of a password, in the form of the reference implementation
 // ($argon2id$v=19$m=…).
-func (p *passwords) hash(ctx context.Context, password string) (string, error) {
+func (p *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, saltBytes)
 	_, _ = rand.Read(salt) // never fails: crypto/rand ends the process instead
 	sum, err := p.derive(ctx, password, salt, passes, memoryKiB)
@@ -54,8 +56,8 @@ func (p *passwords) hash(ctx context.Context, password string) (string, error) {
 		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(sum)), nil
 }
 
-// check reports whether a password is the one of a hash.
-func (p *passwords) check(ctx context.Context, password, stored string) (bool, error) {
+// Check reports whether a password is the one of a hash.
+func (p *Hasher) Check(ctx context.Context, password, stored string) (bool, error) {
 	parts := strings.Split(stored, "$")
 	if len(parts) != 6 || parts[1] != "argon2id" || parts[2] != "v="+strconv.Itoa(argon2.Version) {
 		return false, errHash
