@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"lodestone/crud"
 	"lodestone/crud/account"
 	"lodestone/pkg/problem"
 )
@@ -57,7 +59,9 @@ func TestGateOfALink(t *testing.T) {
 // the submission, until the person is erased.
 func TestAcceptedAgreements(t *testing.T) {
 	t.Parallel()
-	f := start(t)
+	noEvents := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(noEvents.Close)
+	f := start(t, func(c *crud.Config) { c.QueryURL = noEvents.URL })
 	u := f.user(t, account.Team)
 	const origin = "https://www.example.com"
 	slug := "gated-" + u.account.String()[:8]

@@ -28,7 +28,7 @@ type LinkGate struct {
 // LinkAgreement is a text that visitors must accept.
 type LinkAgreement struct {
 	Title *string `json:"title" required:"false" minLength:"1" maxLength:"200" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 200 characters, not only blanks" doc:"Heading of the text, such as “Non-disclosure agreement”; null for the word for agreement."`
-	Text  string  `json:"text" minLength:"1" maxLength:"10000" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 10000 characters, not only blanks" doc:"Text of the agreement. An empty line begins a paragraph."`
+	Text  string  `json:"text" minLength:"1" maxLength:"10000" format:"text" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 10000 characters, not only blanks" doc:"Text of the agreement. An empty line begins a paragraph."`
 }
 
 // LinkGateChange is what is set of a LinkGate. What is left out stays.
@@ -37,7 +37,7 @@ type LinkGateChange struct {
 	Block     []string                  `json:"block" required:"false" nullable:"false" maxItems:"200" minLength:"3" maxLength:"254" doc:"Addresses and domains that the form refuses, also if allow has them; an empty list for none."`
 	MaxPeople api.Change[int32]         `json:"max_people" required:"false" minimum:"1" maximum:"1000000" doc:"How many people the form takes, counted by submission_count; null for any number. Who is among them already can ask for the link again."`
 	Passcode  api.Change[string]        `json:"passcode" required:"false" minLength:"6" maxLength:"100" doc:"Passcode that the form asks for; null for none. It is stored as an argon2id hash, and no answer has it."`
-	Agreement api.Change[LinkAgreement] `json:"agreement" required:"false" doc:"What visitors must accept; null for nothing. Submissions keep the text and the time."`
+	Agreement api.Change[LinkAgreement] `json:"agreement" required:"false" nullable:"true" doc:"What visitors must accept; null for nothing. Submissions keep the text and the time."`
 	Watermark *bool                     `json:"watermark" required:"false" nullable:"false" doc:"Whether each page of the document, and of its download, shows who reads it: the email address and the time. It holds for all access links of the generic link."`
 }
 

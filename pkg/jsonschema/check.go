@@ -117,6 +117,9 @@ func (c *checker) checkObject(path string, s *Schema, object map[string]any) {
 	}
 	for _, name := range s.names {
 		if v, ok := object[name]; ok {
+			if v == nil && s.Properties[name].Nullable { // which what a reference stands for does not say
+				continue
+			}
 			c.check(at(name), s.Properties[name].Resolve(), v)
 		}
 	}
