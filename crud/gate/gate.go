@@ -35,7 +35,7 @@ type LinkAgreement struct {
 type LinkGateChange struct {
 	Allow     []string                  `json:"allow" required:"false" nullable:"false" maxItems:"200" minLength:"3" maxLength:"254" doc:"Addresses and domains that the form takes, such as ann@example.com and example.com; an empty list for all. A domain stands for those below it as well."`
 	Block     []string                  `json:"block" required:"false" nullable:"false" maxItems:"200" minLength:"3" maxLength:"254" doc:"Addresses and domains that the form refuses, also if allow has them; an empty list for none."`
-	MaxPeople api.Change[int32]         `json:"max_people" required:"false" minimum:"1" maximum:"1000000" doc:"How many people the form takes, counted by submission_count; null for any number. Who is among them already can ask for the link again."`
+	MaxPeople api.Change[int32]         `json:"max_people" required:"false" minimum:"1" maximum:"1000000" doc:"How many people the form takes, counted by submission_count; null for any number. The links of those who are among them keep working."`
 	Passcode  api.Change[string]        `json:"passcode" required:"false" minLength:"6" maxLength:"100" doc:"Passcode that the form asks for; null for none. It is stored as an argon2id hash, and no answer has it."`
 	Agreement api.Change[LinkAgreement] `json:"agreement" required:"false" nullable:"true" doc:"What visitors must accept; null for nothing. Submissions keep the text and the time."`
 	Watermark *bool                     `json:"watermark" required:"false" nullable:"false" doc:"Whether each page of the document, and of its download, shows who reads it: the email address and the time. It holds for all access links of the generic link."`

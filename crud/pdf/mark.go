@@ -63,13 +63,9 @@ func letters(text string) []byte {
 func markPage() []byte {
 	var rows strings.Builder
 	rows.WriteString("/G gs 0.5 g\n")
-	for row := range 6 {
-		columns := []int{250, 750}
-		if row%2 == 1 {
-			columns = []int{500}
-		}
-		for _, x := range columns {
-			fmt.Fprintf(&rows, "q 0.866 0.5 -0.5 0.866 %d %d cm /W Do Q\n", x, 60+176*row)
+	for _, y := range []int{119, 500, 881} { // so that lines are equally far apart
+		for _, x := range []int{170, 500, 830} {
+			fmt.Fprintf(&rows, "q 0.866 0.5 -0.5 0.866 %d %d cm /W Do Q\n", x, y)
 		}
 	}
 	words := append(Mark(""), '>')

@@ -128,6 +128,11 @@ func (l *genericLink) Name() string {
 	}
 }
 
+// Full reports whether the page is open, and takes no one more.
+func (l *genericLink) Full() bool {
+	return l.Active && l.Gate.MaxPeople != nil && l.SubmissionCount >= int64(*l.Gate.MaxPeople)
+}
+
 // tag says in a word why visitors cannot use the page; "" if they can.
 func (l *genericLink) tag(v *frame.Visit) string {
 	switch {
@@ -137,6 +142,8 @@ func (l *genericLink) tag(v *frame.Visit) string {
 		return v.Say("link.tag.closed")
 	case l.ExpiresAt != nil && l.ExpiresAt.Before(time.Now()):
 		return v.Say("link.tag.expired")
+	case l.Full():
+		return v.Say("link.tag.full")
 	default:
 		return ""
 	}
