@@ -161,6 +161,15 @@ func TestDocumentsNameTheirReaders(t *testing.T) {
 	_, guests := r.ask("GET", g.File, "")
 	require.True(t, names(guests, "guest@example.com"))
 
+	// A document with too many pages has none, and says so when it is asked for.
+	_, err := r.fixture.db.Unscoped().Exec(t.Context(), `UPDATE lead_magnet_files SET page_count = 1001 WHERE lead_magnet_id = $1`,
+		r.magnet.ID)
+	require.NoError(t, err)
+	for _, refused := range []reply{r.post(t, linksPath, `{"lead_magnet_id":"`+r.magnet.ID+`","gate":{"watermark":true}}`),
+		r.patch(t, linksPath+"/"+link["id"].(string), `{"gate":{"watermark":true}}`)} {
+		require.Equal(t, "gate.watermark", fields(refused.problem(t)))
+	}
+
 	require.Equal(t, http.StatusNoContent, r.remove(t, linksPath+"/"+link["id"].(string)).status)
 	_, again := r.ask("GET", b.File, "")
 	require.Equal(t, theirs, again)

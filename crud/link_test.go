@@ -40,7 +40,7 @@ func TestGenericLink(t *testing.T) {
 		"language":     nil, "show_contents": true, "show_pages": true, "show_readers": false,
 		"reading_notices": nil, "expires_at": nil, "access_expires_after_days": nil,
 		"allowed_origins": []any{}, "fields": []any{}, "submission_count": 0.0, "view_count": 0.0, "active": true,
-		"archived":   false,
+		"archived": false,
 		"gate": map[string]any{"allow": []any{}, "block": []any{}, "max_people": nil, "passcode_set": false, "agreement": nil,
 			"watermark": false},
 		"created_at": made["created_at"], "updated_at": made["updated_at"],

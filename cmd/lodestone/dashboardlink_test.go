@@ -140,9 +140,9 @@ func TestDashboardLinks(t *testing.T) {
 	// What the API refuses is beside its field, and nothing typed is lost.
 	form := v.open("/dashboard/links/new?magnet=" + magnet.ID)
 	s := v.send(form, "/dashboard/links/new", url.Values{"slug": {"Not A Slug"}, "title": {"My title"},
-		"redirect_url": {"nowhere"}})
+		"redirect_url": {"nowhere"}, "gate.allow": {"example.com\r\ncom"}, "gate.agreement.title": {"NDA"}})
 	require.Equal(t, http.StatusUnprocessableEntity, s.status)
-	require.Len(t, s.wrong(), 2)
+	require.Len(t, s.wrong(), 4)
 	s.has("My title")
 	s.has("Not A Slug")
 
@@ -151,6 +151,9 @@ func TestDashboardLinks(t *testing.T) {
 		"button_text": {evil}, "collect_name": {"true"},
 		"require_verification": {"true"}, "language": {"de"},
 		"privacy_url": {"https://example.com/privacy?" + url.QueryEscape(evil)},
+		"gate.allow":  {"Example.com\r\nann@other.example"}, "gate.block": {"eve@example.com"}, "gate.max_people": {"50"},
+		"gate.passcode": {"sesame"}, "gate.agreement.title": {evil}, "gate.agreement.text": {"Two\r\nlines"},
+		"gate.watermark": {"true"},
 	})
 	s.harmless()
 	s.has("The page is live.")
@@ -166,6 +169,10 @@ func TestDashboardLinks(t *testing.T) {
 		"require_verification", "show_contents", "show_pages", "show_readers",
 		"redirect_url", "lead_magnet_id"))
 
+	require.Equal(t, object{"allow": []any{"example.com", "ann@other.example"}, "block": []any{"eve@example.com"},
+		"max_people": 50.0, "passcode_set": true, "agreement": object{"title": evil, "text": "Two\nlines"},
+		"watermark": true}, l["gate"])
+
 	// A form that no one changed changes nothing; the picture stays that of the document.
 	edit := path + "/edit"
 	v.send(v.open(edit), path, nil)
@@ -174,11 +181,15 @@ func TestDashboardLinks(t *testing.T) {
 
 	// Two who edit at a time: the second one is asked.
 	first, second := v.open(edit), v.open(edit)
-	s = v.send(first, path, url.Values{"title": {"Spring"}, "description": {""}, "collect_name": nil})
+	s = v.send(first, path, url.Values{"title": {"Spring"}, "description": {""}, "collect_name": nil,
+		"gate.allow": {""}, "gate.block": {""}, "gate.max_people": {""}, "no_passcode": {"true"}, "gate.watermark": nil,
+		"gate.agreement.title": {""}, "gate.agreement.text": {""}})
 	s.has("Saved.")
 	_, l = v.api("GET", api, nil)
 	require.Equal(t, object{"title": "Spring", "description": nil, "collect_name": false},
 		pick(l, "title", "description", "collect_name"))
+	require.Equal(t, object{"allow": []any{}, "block": []any{}, "max_people": nil, "passcode_set": false,
+		"agreement": nil, "watermark": false}, l["gate"])
 	s = v.send(second, path, url.Values{"title": {"Summer"}})
 	require.Equal(t, http.StatusConflict, s.status)
 	s = v.send(s, path, nil)

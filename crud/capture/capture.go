@@ -94,7 +94,9 @@ func IsFull(err error) bool { return errors.Is(err, errFull) }
 var errFull = errors.New("the link is full")
 
 // Full reports whether a link takes no one more.
-func Full(link store.GenericLink) bool { return link.MaxPeople != nil && link.SubmissionCount >= int64(*link.MaxPeople) }
+func Full(link store.GenericLink) bool {
+	return link.MaxPeople != nil && link.SubmissionCount >= int64(*link.MaxPeople)
+}
 
 // Outcome is where a visitor goes next. At most one of the two is set; neither is where the form
 // leads to a page of the owner's.

@@ -98,7 +98,8 @@ func (f *Forms) load(w http.ResponseWriter, _ *http.Request, o offer) error {
 		Page: f.deps.Site + web.LandingPath(g.Slug), Title: o.MagnetTitle, Name: g.CollectName,
 		Fields: fields.Inputs(o.texts), Hidden: fields.HiddenKeys(),
 		Consent: g.ConsentText, ConsentVersion: capture.ConsentVersion(g),
-		PrivacyURL: g.PrivacyURL, Passcode: g.PasscodeHash != nil, Agreement: agreementOf(o), Language: o.texts.Language, Words: map[string]string{},
+		PrivacyURL: g.PrivacyURL, Passcode: g.PasscodeHash != nil, Agreement: agreementOf(o),
+		Language: o.texts.Language, Words: map[string]string{},
 	}
 	if g.Title != nil {
 		shown.Title = *g.Title

@@ -65,14 +65,14 @@ func Refuses(link store.GenericLink, a email.Address) string {
 	}
 }
 
-// maxTold is how many domains a message names.
-const maxTold = 3
+// maxNamed is how many domains a message names.
+const maxNamed = 3
 
 // Domains names the domains whose people a link is for; "" if it is for single people as well, whom
 // no one else is to know, or for too many to name.
 func Domains(link store.GenericLink) string {
 	isAddress := func(entry string) bool { return strings.Contains(entry, "@") }
-	if len(link.AllowedEmails) > maxTold || slices.ContainsFunc(link.AllowedEmails, isAddress) {
+	if len(link.AllowedEmails) > maxNamed || slices.ContainsFunc(link.AllowedEmails, isAddress) {
 		return ""
 	}
 	return strings.Join(link.AllowedEmails, ", ")

@@ -88,7 +88,8 @@ func viewOf(o offer, form capture.Form, wrong capture.Invalid, t *web.Texts) off
 		Verify: g.RequireVerification,
 		Away:   o.redirectURL() != "", Consent: textOf(g.ConsentText), ConsentSeen: capture.ConsentVersion(g),
 		Privacy: textOf(g.PrivacyURL), Passcode: g.PasscodeHash != nil, Agreement: agreementOf(o, t),
-		Preview: o.preview, Form: form, UTM: form.UTM, Wrong: wrong.In(t, g, o.fields), Facts: facts(o, t), Button: button(o, t),
+		Preview: o.preview, Form: form, UTM: form.UTM, Wrong: wrong.In(t, g, o.fields),
+		Facts: facts(o, t), Button: button(o, t),
 		Cover: o.cover(t), Share: o.pictures.Preview, Contents: o.contents(), Inside: o.inside(),
 		Author: textOf(o.Author), Bio: textOf(o.AuthorAbout),
 	}

@@ -157,6 +157,9 @@ func (l *Links) change(ctx context.Context, tx pgx.Tx, in *updateInput,
 	case postgres.IsUniqueViolation(err, "generic_links_slug"):
 		return row, slugTaken(*b.Slug, "choose another one")
 	}
+	if err == nil {
+		err = checkWatermark(ctx, store.New(tx), b.Gate, row.LeadMagnetID)
+	}
 	if err == nil && setThumbnail {
 		err = store.New(tx).DeletePicturesOfLink(ctx, in.ID)
 	}

@@ -27,28 +27,28 @@ type createInput struct {
 }
 
 type newGenericLink struct {
-	LeadMagnetID        string           `json:"lead_magnet_id" doc:"Lead magnet that the page offers."`
-	Slug                *string          `json:"slug" required:"false" minLength:"3" maxLength:"64" pattern:"^[a-z0-9]+(-[a-z0-9]+)*$" patternDescription:"3 to 64 characters of a-z, 0-9 and -, without a - at an end or two in a row" doc:"Last part of the URL; made of the title if omitted."`
-	Name                *string          `json:"name" required:"false" minLength:"1" maxLength:"100" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 100 characters, not only blanks" doc:"What you call the link. Its page does not show it."`
-	Title               *string          `json:"title" required:"false" minLength:"1" maxLength:"200" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 200 characters, not only blanks" doc:"Headline of the page."`
-	HeadlineB           *string          `json:"headline_b" required:"false" minLength:"1" maxLength:"200" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 200 characters, not only blanks" doc:"A second headline, which half of the visitors see."`
-	Description         *string          `json:"description" required:"false" maxLength:"5000" format:"text" doc:"Description on the page."`
-	CollectName         bool             `json:"collect_name" required:"false" default:"false" doc:"Whether the form asks for a name."`
-	RequireVerification bool             `json:"require_verification" required:"false" default:"false" doc:"Whether the email address must be verified."`
-	ThumbnailURL        *string          `json:"thumbnail_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/cover.png" doc:"http or https URL of the thumbnail image."`
-	ButtonText          *string          `json:"button_text" required:"false" minLength:"1" maxLength:"40" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 40 characters, not only blanks" doc:"Label of the form's button; the default describes the action."`
-	ConsentText         *string          `json:"consent_text" required:"false" minLength:"1" maxLength:"1000" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 1000 characters, not only blanks" doc:"Text that a visitor must agree to, shown next to a box to tick."`
-	PrivacyURL          *string          `json:"privacy_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/privacy" doc:"http or https URL of the privacy notice."`
-	Language            *locale.Language `json:"language" required:"false" doc:"Language of the page and of its mails; null for the account's language, or the visitor's if the account has none."`
-	ShowContents        *bool            `json:"show_contents" required:"false" nullable:"false" doc:"Whether the page shows the document's table of contents; true by default."`
-	ShowPages           *bool            `json:"show_pages" required:"false" nullable:"false" doc:"Whether the page shows blurred pictures of inside pages; true by default."`
-	ShowReaders         bool             `json:"show_readers" required:"false" default:"false" doc:"Whether the page shows how many people have read the document, once there are ten."`
-	RedirectURL         *string          `json:"redirect_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/thanks" doc:"http or https URL that the form leads to instead of the document. The document's link then comes by mail."`
-	ReadingNotices      *notices         `json:"reading_notices" required:"false" doc:"When the owner gets mails about readers who came through the page; null for the account's setting."`
-	ExpiresAt           *string          `json:"expires_at" required:"false" format:"date-time" doc:"When the page closes (ISO 8601, in the future); null for never."`
-	AccessDays          *int32           `json:"access_expires_after_days" required:"false" minimum:"1" maximum:"3650" doc:"Days for which personal links created by the form work; null for no end."`
-	Fields              field.List       `json:"fields" required:"false" nullable:"false" maxItems:"12" doc:"Fields of the form beside the address and the name, in their order; at most 12."`
-	AllowedOrigins      []string         `json:"allowed_origins" required:"false" nullable:"false" maxItems:"20" doc:"Origins of your own pages that may show the form, such as https://www.example.com."`
+	LeadMagnetID        string               `json:"lead_magnet_id" doc:"Lead magnet that the page offers."`
+	Slug                *string              `json:"slug" required:"false" minLength:"3" maxLength:"64" pattern:"^[a-z0-9]+(-[a-z0-9]+)*$" patternDescription:"3 to 64 characters of a-z, 0-9 and -, without a - at an end or two in a row" doc:"Last part of the URL; made of the title if omitted."`
+	Name                *string              `json:"name" required:"false" minLength:"1" maxLength:"100" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 100 characters, not only blanks" doc:"What you call the link. Its page does not show it."`
+	Title               *string              `json:"title" required:"false" minLength:"1" maxLength:"200" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 200 characters, not only blanks" doc:"Headline of the page."`
+	HeadlineB           *string              `json:"headline_b" required:"false" minLength:"1" maxLength:"200" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 200 characters, not only blanks" doc:"A second headline, which half of the visitors see."`
+	Description         *string              `json:"description" required:"false" maxLength:"5000" format:"text" doc:"Description on the page."`
+	CollectName         bool                 `json:"collect_name" required:"false" default:"false" doc:"Whether the form asks for a name."`
+	RequireVerification bool                 `json:"require_verification" required:"false" default:"false" doc:"Whether the email address must be verified."`
+	ThumbnailURL        *string              `json:"thumbnail_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/cover.png" doc:"http or https URL of the thumbnail image."`
+	ButtonText          *string              `json:"button_text" required:"false" minLength:"1" maxLength:"40" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 40 characters, not only blanks" doc:"Label of the form's button; the default describes the action."`
+	ConsentText         *string              `json:"consent_text" required:"false" minLength:"1" maxLength:"1000" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 1000 characters, not only blanks" doc:"Text that a visitor must agree to, shown next to a box to tick."`
+	PrivacyURL          *string              `json:"privacy_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/privacy" doc:"http or https URL of the privacy notice."`
+	Language            *locale.Language     `json:"language" required:"false" doc:"Language of the page and of its mails; null for the account's language, or the visitor's if the account has none."`
+	ShowContents        *bool                `json:"show_contents" required:"false" nullable:"false" doc:"Whether the page shows the document's table of contents; true by default."`
+	ShowPages           *bool                `json:"show_pages" required:"false" nullable:"false" doc:"Whether the page shows blurred pictures of inside pages; true by default."`
+	ShowReaders         bool                 `json:"show_readers" required:"false" default:"false" doc:"Whether the page shows how many people have read the document, once there are ten."`
+	RedirectURL         *string              `json:"redirect_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/thanks" doc:"http or https URL that the form leads to instead of the document. The document's link then comes by mail."`
+	ReadingNotices      *notices             `json:"reading_notices" required:"false" doc:"When the owner gets mails about readers who came through the page; null for the account's setting."`
+	ExpiresAt           *string              `json:"expires_at" required:"false" format:"date-time" doc:"When the page closes (ISO 8601, in the future); null for never."`
+	AccessDays          *int32               `json:"access_expires_after_days" required:"false" minimum:"1" maximum:"3650" doc:"Days for which personal links created by the form work; null for no end."`
+	Fields              field.List           `json:"fields" required:"false" nullable:"false" maxItems:"12" doc:"Fields of the form beside the address and the name, in their order; at most 12."`
+	AllowedOrigins      []string             `json:"allowed_origins" required:"false" nullable:"false" maxItems:"20" doc:"Origins of your own pages that may show the form, such as https://www.example.com."`
 	Gate                *gate.LinkGateChange `json:"gate" required:"false" nullable:"false" doc:"Who may read through the page."`
 }
 
@@ -155,6 +155,9 @@ func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[Generi
 			return problem.New(problem.Conflict, inactiveMagnet)
 		}
 		if err := account.Reserve(ctx, tx, l.plans, account.GenericLinks, 1); err != nil {
+			return err
+		}
+		if err := checkWatermark(ctx, store.New(tx), in.Body.Gate, offered.ID); err != nil {
 			return err
 		}
 		row, err := insert(ctx, tx, caller.AccountID, id, offered, in.Body, expiresAt, passcode)

@@ -45,7 +45,7 @@ func startEngine(cacheDir string) (*engine, error) {
 		MaxTotal: 1,
 		FSConfig: wazero.NewFSConfig(), // no files
 		Stdout:   io.Discard, Stderr: io.Discard,
-		RandomSource: noRandom{}, // what is written of a file is the same each time
+		RandomSource:  noRandom{}, // what is written of a file is the same each time
 		RuntimeConfig: wazero.NewRuntimeConfig().WithMemoryLimitPages(wasmPages).WithCompilationCache(compiled),
 	})
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 const (
 	markSide  = 1000 // of the square that the mark is drawn in
 	markBytes = 2048 // of the operators that draw its words once
-	// The words are so long where they are drawn, if their letters are neither too large nor too small for it.
+	// The words are so long where they are drawn, if their letters are neither too large nor too
+	// small for it.
 	markLength           = 380
 	minLetter, maxLetter = 6, 22
 	letterWidth          = 0.53 // of a letter's height, about, in Helvetica
@@ -58,7 +59,7 @@ func letters(text string) []byte {
 }
 
 // markPage returns a document whose page is the mark: the words, in rows across the page. They are
-// in a stream of their own, whose filter makes programs that write the document anew leave it as it
+// in a stream of their own, whose filter makes programs that write the document again leave it as it
 // is.
 func markPage() []byte {
 	var rows strings.Builder

@@ -21,7 +21,10 @@ import (
 const (
 	stampName    = "__stamp-pdf"
 	stampSeconds = 120 // processor time
-	// maxStamped bounds what a file becomes: what was compressed together is written one by one.
+	// MaxStamped is how many pages of a document can be stamped: the time for a page grows with them.
+	MaxStamped = 1000
+	// What was compressed together is written one by one, so a file may become so many times as large,
+	// and so many bytes.
 	stampedTimes  = 8
 	stampedBeyond = 16 << 20
 )
@@ -92,6 +95,9 @@ func answerStamped(cacheDir string, file *os.File, out io.Writer) error {
 	}
 	if v.Invalid != "" {
 		return &invalidError{v.Invalid}
+	}
+	if v.Pages > MaxStamped {
+		return fmt.Errorf("the document has %d pages", v.Pages)
 	}
 	mark := markPage()
 	source, err := e.pdfium.OpenDocument(&requests.OpenDocument{File: &mark})

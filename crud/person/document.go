@@ -38,22 +38,22 @@ type PersonProfile struct {
 
 // PersonSubmission is a form that was sent with an address.
 type PersonSubmission struct {
-	ID            uuid.UUID          `json:"id" format:"uuid"`
-	GenericLinkID uuid.UUID          `json:"generic_link_id" format:"uuid" doc:"Generic link that it was submitted through."`
-	Email         string             `json:"email" doc:"Address, as typed."`
-	Name          *string            `json:"name" doc:"Name; null if none was given."`
-	Answers       map[string]string  `json:"answers" nullable:"false" doc:"Answers in the fields of the form, by their keys."`
-	SubmittedAt   api.Time           `json:"submitted_at"`
-	UTM           *map[string]string `json:"utm" doc:"Parameters of the landing page's URL; null if there were none."`
-	Referrer      *string            `json:"referrer" doc:"Referrer of the landing page, without its query."`
-	ConsentText   *string            `json:"consent_text" doc:"What the visitor agreed to."`
-	PrivacyURL    *string            `json:"privacy_url" doc:"Privacy policy that was linked."`
-	ConsentedAt   *api.Time          `json:"consented_at"`
+	ID            uuid.UUID                `json:"id" format:"uuid"`
+	GenericLinkID uuid.UUID                `json:"generic_link_id" format:"uuid" doc:"Generic link that it was submitted through."`
+	Email         string                   `json:"email" doc:"Address, as typed."`
+	Name          *string                  `json:"name" doc:"Name; null if none was given."`
+	Answers       map[string]string        `json:"answers" nullable:"false" doc:"Answers in the fields of the form, by their keys."`
+	SubmittedAt   api.Time                 `json:"submitted_at"`
+	UTM           *map[string]string       `json:"utm" doc:"Parameters of the landing page's URL; null if there were none."`
+	Referrer      *string                  `json:"referrer" doc:"Referrer of the landing page, without its query."`
+	ConsentText   *string                  `json:"consent_text" doc:"What the visitor agreed to."`
+	PrivacyURL    *string                  `json:"privacy_url" doc:"Privacy policy that was linked."`
+	ConsentedAt   *api.Time                `json:"consented_at"`
 	Agreements    []gate.AcceptedAgreement `json:"agreements" nullable:"false" doc:"Agreements that were accepted with it."`
-	VerifiedAt    *api.Time          `json:"verified_at" doc:"When the address was confirmed."`
-	ViewCount     int64              `json:"view_count" doc:"Views of the document."`
-	FirstViewedAt *api.Time          `json:"first_viewed_at"`
-	LastViewedAt  *api.Time          `json:"last_viewed_at"`
+	VerifiedAt    *api.Time                `json:"verified_at" doc:"When the address was confirmed."`
+	ViewCount     int64                    `json:"view_count" doc:"Views of the document."`
+	FirstViewedAt *api.Time                `json:"first_viewed_at"`
+	LastViewedAt  *api.Time                `json:"last_viewed_at"`
 }
 
 // PersonVerification is a mail that asks to confirm an address.

@@ -220,7 +220,8 @@ func submissionOf(row store.Submission, counts store.Counts,
 	return PersonSubmission{
 		row.ID, row.GenericLinkID, row.Email, row.Name, answers, api.TimeOf(row.SubmittedAt), utm, row.Referrer,
 		row.ConsentText, row.PrivacyURL,
-		api.OptionalTime(row.ConsentedAt), accepted, api.OptionalTime(row.VerifiedAt), counts.Views, api.OptionalTime(counts.First),
+		api.OptionalTime(row.ConsentedAt), accepted, api.OptionalTime(row.VerifiedAt), counts.Views,
+		api.OptionalTime(counts.First),
 		api.OptionalTime(counts.Last),
 	}, errors.Join(err, unread)
 }

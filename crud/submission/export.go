@@ -61,13 +61,15 @@ func (s *Submissions) export(w http.ResponseWriter, r *http.Request, in *exportI
 			return err
 		}
 		file := attachment.NewTable[record](buffer, in.Format, keys...)
-		if err := in.each(r.Context(), q, func(row store.Submission, counts store.Counts, accepted []gate.AcceptedAgreement) error {
+		err = in.each(r.Context(), q, func(row store.Submission, counts store.Counts,
+			accepted []gate.AcceptedAgreement) error {
 			shown, err := fromRow(row, counts, accepted, source.CollectName)
 			if err != nil {
 				return err
 			}
 			return file.Write(recordOf(&shown), &shown)
-		}); err != nil {
+		})
+		if err != nil {
 			return err
 		}
 		if err := errors.Join(file.End(), buffer.Flush()); err != nil {

@@ -33,6 +33,7 @@ var small = map[string]string{
 	"pkg/build":                              "programs and parts share it, and it is of none of them",
 	"pkg/literal":                            "ingest/stream and pkg/bot share it",
 	"pkg/locale":                             "all pages and mails share it",
+	"pkg/password":                           "crud/capture, crud/link and crud/share share it",
 	"pkg/plan":                               "cmd, crud and ingest share it",
 	"pkg/test/countrytest":                   "only tests of countries need its module",
 	"pkg/test/leaktest":                      "packages without engines use it",

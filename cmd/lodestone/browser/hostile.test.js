@@ -84,7 +84,7 @@ test('hostile text: every field, on every screen, page and mail', async (t) => {
   const texts = ['name', 'title', 'headline_b', 'description', 'button_text', 'consent_text'];
   const link = await own('POST', '/api/v1/generic-links', {
     ...plants('create-generic-link', ...texts), lead_magnet_id: magnet.id, collect_name: true, require_verification: true, show_contents: true, privacy_url: `https://example.com/?${plant('privacy_url')}`,
-    allowed_origins: ['https://www.example.com'],
+    allowed_origins: ['https://www.example.com'], gate: { agreement: { title: plant('title of an agreement'), text: plant('text of an agreement') } },
   });
   // A file that names an author whose name is no person's names none.
   const untold = await own('POST', '/api/v1/lead-magnets', { title: 'x' });
@@ -130,7 +130,7 @@ test('hostile text: every field, on every screen, page and mail', async (t) => {
   const email = `o'hostile&{{7}}-${randomUUID().slice(0, 8)}@example.com`;
   await reader.page.locator('#email').fill(email);
   await reader.page.locator('#name').fill(plant('name of a visitor'));
-  await reader.page.getByRole('checkbox').check();
+  for (const box of await reader.page.getByRole('checkbox').all()) await box.check();
   await reader.page.locator('form button[type=submit]').first().click();
   await reader.page.getByRole('heading', { name: 'Check your email' }).waitFor();
   seen += await look(reader);
