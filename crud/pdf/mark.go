@@ -59,8 +59,8 @@ func letters(text string) []byte {
 }
 
 // markPage returns a document whose page is the mark: the words, in rows across the page. They are
-// in a stream of their own, whose filter makes programs that write the document again leave it as it
-// is.
+// in a stream of their own, whose filter makes programs that write the document again leave it as
+// it is.
 func markPage() []byte {
 	var rows strings.Builder
 	rows.WriteString("/G gs 0.5 g\n")

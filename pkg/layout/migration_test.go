@@ -19,7 +19,8 @@ const firstSchema = 205
 // growingTables are the tables of Postgres that have a row for each link, reader, file or request.
 // A migration must not read or write all of one while others wait.
 var growingTables = []string{
-	"acceptances", "access_link_counts", "access_links", "audit_log", "counted_sessions", "deleted_links", "downloads", "entity_changes",
+	"acceptances",
+	"access_link_counts", "access_links", "audit_log", "counted_sessions", "deleted_links", "downloads", "entity_changes",
 	"erased_links", "erasure_copies", "erasures",
 	"file_objects", "file_removals", "generic_link_counts", "generic_links", "idempotency_keys",
 	"landing_minutes", "lead_magnet_file_chunks",
@@ -33,7 +34,8 @@ var growingTables = []string{
 // smallTables are all others: they have a row for each account, user, partition or month, or a
 // single one.
 var smallTables = []string{
-	"accounts", "agreements", "alert_rules", "alerts", "api_keys", "copies", "counted_partitions", "counting_copy", "embeds",
+	"accounts", "agreements",
+	"alert_rules", "alerts", "api_keys", "copies", "counted_partitions", "counting_copy", "embeds",
 	"entity_copy",
 	"erasure_looks", "event_usage", "invitations", "ip_salts", "lost_ranges", "memberships",
 	"openid_identities", "openid_requests", "partition_placements", "passkey_challenges", "passkeys",
