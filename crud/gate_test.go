@@ -16,6 +16,7 @@ import (
 	"lodestone/crud"
 	"lodestone/crud/account"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/test/pdftest"
 )
 
 func TestGateOfALink(t *testing.T) {
@@ -173,4 +174,26 @@ func TestDocumentsNameTheirReaders(t *testing.T) {
 	require.Equal(t, http.StatusNoContent, r.remove(t, linksPath+"/"+link["id"].(string)).status)
 	_, again := r.ask("GET", b.File, "")
 	require.Equal(t, theirs, again)
+}
+
+// A document that cannot be stamped is not shown without the mark.
+func TestDocumentsAreNotShownWithoutTheirMark(t *testing.T) {
+	t.Parallel()
+	r := newReading(t, 0)
+	link := r.post(t, linksPath, `{"lead_magnet_id":"`+r.magnet.ID+`","gate":{"watermark":true}}`).object(t)
+	r.post(t, linksPath+"/"+link["id"].(string)+"/recipients", `{"recipients":[{"email":"guest@example.com"}]}`).object(t)
+	recipients := r.get(t, linksPath+"/"+link["id"].(string)+"/recipients").object(t)["data"].([]any)
+	path := strings.TrimPrefix(recipients[0].(map[string]any)["url"].(string), site)
+	put := r.send(t, "PUT", "/api/v1/lead-magnets/"+r.magnet.ID+"/file", bytes.NewReader(pdftest.Strip(1001, 0)),
+		"Content-Type", "application/pdf")
+	require.Equal(t, 200, put.status, put.body)
+	status, o := r.open(path, "{}")
+	require.Equal(t, http.StatusServiceUnavailable, status)
+	require.Empty(t, o.File)
+	opened, _ := r.ask("POST", path+"/open", "", "Content-Type", "application/x-www-form-urlencoded",
+		"Sec-Fetch-Site", "same-origin")
+	require.Equal(t, http.StatusSeeOther, opened.StatusCode)
+	got, page := r.ask("GET", opened.Header.Get("Location"), "")
+	require.Equal(t, http.StatusInternalServerError, got.StatusCode)
+	require.NotContains(t, string(page), "%PDF")
 }

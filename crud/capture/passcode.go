@@ -11,10 +11,21 @@ import (
 	"lodestone/pkg/store"
 )
 
-// guesses bounds wrong passcodes of one link: those of a network, and those of everyone.
-func guesses() (network, everyone ratelimit.Rule) {
-	return ratelimit.Rule{Name: "passcodes-network", Quota: 10, Window: 15 * time.Minute},
-		ratelimit.Rule{Name: "passcodes", Quota: 100, Window: time.Hour}
+// guesses are the wrong passcodes of a subject, which are bounded.
+type guesses struct {
+	ratelimit.Rule
+	subject string
+}
+
+// guessesOf returns those of one link: of a network, and then of everyone, so that a network that is
+// refused uses nothing of what others have. An address that is not known stands for many clients.
+func guessesOf(link store.GenericLink, client netip.Addr) (list []guesses) {
+	id := link.ID.String()
+	if client.IsValid() {
+		list = append(list, guesses{ratelimit.Rule{Name: "passcodes-network", Quota: 10, Window: 15 * time.Minute},
+			clientaddr.Network(client).String() + " " + id})
+	}
+	return append(list, guesses{ratelimit.Rule{Name: "passcodes", Quota: 100, Window: time.Hour}, id})
 }
 
 // checkPasscode returns an Invalid if a form does not have the passcode of its link, and a
@@ -25,13 +36,8 @@ func (c *Capture) checkPasscode(ctx context.Context, link store.GenericLink, f F
 	if link.PasscodeHash == nil {
 		return nil
 	}
-	network, everyone := guesses()
-	counted := map[ratelimit.Rule]string{everyone: link.ID.String()}
-	if client.IsValid() {
-		counted[network] = clientaddr.Network(client).String() + " " + link.ID.String()
-	}
-	for rule, subject := range counted {
-		wait, err := c.deps.Limiter.Take(ctx, rule, subject)
+	for _, guess := range guessesOf(link, client) {
+		wait, err := c.deps.Limiter.Take(ctx, guess.Rule, guess.subject)
 		if err != nil {
 			return fmt.Errorf("count guess of passcode: %w", err)
 		}
@@ -46,8 +52,8 @@ func (c *Capture) checkPasscode(ctx context.Context, link store.GenericLink, f F
 	if !right {
 		return Invalid{FieldPasscode: "wrong.passcode"}
 	}
-	for rule, subject := range counted {
-		if err := c.deps.Limiter.Return(ctx, rule, subject); err != nil {
+	for _, guess := range guessesOf(link, client) {
+		if err := c.deps.Limiter.Return(ctx, guess.Rule, guess.subject); err != nil {
 			return fmt.Errorf("take back guess of passcode: %w", err)
 		}
 	}

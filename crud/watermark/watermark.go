@@ -28,6 +28,8 @@ import (
 const (
 	// maxKept bounds the stamped documents that are kept while no one reads them, in bytes.
 	maxKept = 512 << 20
+	// maxIdle is how long one is kept that no one reads, if others are read.
+	maxIdle = 12 * time.Hour
 	// stampTimeout bounds the stamping of a document, for which those wait who want to read it.
 	stampTimeout = 3 * time.Minute
 	// failedFor is how long a document that could not be stamped is not tried again.
@@ -184,8 +186,8 @@ func (m *Marks) stamp(ctx context.Context, f store.LeadMagnetFile, s *stamped) {
 	}
 }
 
-// leave ends the reading of a document, and removes those that were not read for longest while too
-// much is kept.
+// leave ends the reading of a document, and removes those that were not read for longest: while too
+// much is kept, and after a while.
 func (m *Marks) leave(s *stamped) {
 	s.readers--
 	s.read = time.Now()
@@ -193,7 +195,7 @@ func (m *Marks) leave(s *stamped) {
 		return
 	}
 	m.kept += s.size
-	for m.kept > maxKept {
+	for {
 		var oldest *stamped
 		var key version
 		for k, other := range m.docs {
@@ -201,7 +203,7 @@ func (m *Marks) leave(s *stamped) {
 				oldest, key = other, k
 			}
 		}
-		if oldest == nil {
+		if oldest == nil || m.kept <= maxKept && time.Since(oldest.read) < maxIdle {
 			return
 		}
 		m.kept -= oldest.size

@@ -25,7 +25,6 @@ CREATE TABLE agreements (
     UNIQUE (account_id, id),
     FOREIGN KEY (account_id, generic_link_id) REFERENCES generic_links (account_id, id) ON DELETE CASCADE
 );
-CREATE INDEX agreements_link ON agreements (account_id, generic_link_id);
 
 -- Who accepted which text, and when first.
 CREATE TABLE acceptances (
@@ -37,5 +36,4 @@ CREATE TABLE acceptances (
     FOREIGN KEY (account_id, submission_id) REFERENCES submissions (account_id, id) ON DELETE CASCADE,
     FOREIGN KEY (account_id, agreement_id) REFERENCES agreements (account_id, id) ON DELETE CASCADE
 );
-CREATE INDEX acceptances_submission ON acceptances (account_id, submission_id);
 CREATE INDEX acceptances_agreement ON acceptances (account_id, agreement_id);
