@@ -34,7 +34,7 @@ func newReading(c Config, d Deps, b base, files *file.Files, shared visitor) (
 		Pages: b.pages, Sessions: session.New(session.Deps{Postgres: d.Postgres, Site: b.pages.URL(""), Tokens: d.Tokens,
 			Queue: b.jobs}), Postgres: d.Postgres, Files: files,
 		Tokens: d.Tokens, Addresses: shared.addresses, Countries: countries, Limiter: shared.limiter, Bots: shared.bots,
-		Collector: collector, Log: d.Log,
+		Networks: shared.networks, Collector: collector, Log: d.Log,
 	})
 	return v, reporter, err
 }
