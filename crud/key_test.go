@@ -34,6 +34,7 @@ func TestOwnAccount(t *testing.T) {
 		"brand_color": nil, "notify": "each", "reading_notices": "daily", "weekly_report": true, "notify_email": nil,
 		"alert_notices": true, "quiet_from": nil, "quiet_until": nil,
 		"open_statuses": []any{"New", "In touch"}, "closed_statuses": []any{"Won", "Not a fit"},
+		"left_out_suspects":      []any{},
 		"notify_email_confirmed": false,
 		"brand_font":             "system", "language": nil, "timezone": "UTC",
 		"limits": map[string]any{"lead_magnets": nil, "stored_bytes": nil, "generic_links": 3.0, "access_links": nil,

@@ -35,7 +35,7 @@ func newReading(c Config, d Deps, b base, files *file.Files, marks *watermark.Ma
 		Pages: b.pages, Sessions: session.New(session.Deps{Postgres: d.Postgres, Site: b.pages.URL(""), Tokens: d.Tokens,
 			Queue: b.jobs}), Postgres: d.Postgres, Files: files, Marks: marks,
 		Tokens: d.Tokens, Addresses: shared.addresses, Countries: countries, Limiter: shared.limiter, Bots: shared.bots,
-		Collector: collector, Log: d.Log,
+		Networks: shared.networks, Collector: collector, Log: d.Log,
 	})
 	return v, reporter, err
 }

@@ -179,7 +179,7 @@ func TestRotatedKeysEndNothing(t *testing.T) {
 	link, err := before.Find(t.Context(), strings.TrimPrefix(path, "/a/"))
 	require.NoError(t, err)
 	require.Equal(t, id, link.ID.String())
-	in, err := before.Start(t.Context(), link, uuid.Nil, false)
+	in, err := before.Start(t.Context(), link, uuid.Nil, session.Opener{})
 	require.NoError(t, err)
 	same, err := after.Enter(t.Context(), link, in.Pass())
 	require.NoError(t, err)

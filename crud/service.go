@@ -45,6 +45,7 @@ import (
 	"lodestone/pkg/plan"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
+	"lodestone/pkg/suspect"
 	"lodestone/pkg/token"
 )
 
@@ -63,6 +64,7 @@ type Config struct {
 	Viewer               viewer.Config     `embed:""`
 	Addresses            clientaddr.Config `embed:""`
 	Country              country.Config    `embed:""`
+	Suspects             suspect.Config    `embed:""`
 	SignIn               signin.Config     `embed:""`
 	Erasure              person.Config     `embed:""`
 }
@@ -73,7 +75,8 @@ const maxFileBytes = 1 << 30
 // Validate returns every problem of the settings.
 func (c Config) Validate() error {
 	errs := []error{c.Files.Validate(), c.Mail.Validate(), c.Webhooks.Validate(), c.Capture.Validate(),
-		c.Addresses.Validate(), c.Country.Validate(), c.SignIn.Validate(), c.Erasure.Validate(c.Files.S3)}
+		c.Addresses.Validate(), c.Country.Validate(), c.Suspects.Validate(), c.SignIn.Validate(),
+		c.Erasure.Validate(c.Files.S3)}
 	if c.PublicURL != "" && !baseURL(c.PublicURL) {
 		errs = append(errs, config.Invalid("--public-url", "is not a full http or https URL",
 			"write it like https://links.example.com, without a query"))

@@ -9,6 +9,7 @@ import (
 	"lodestone/pkg/bot"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/ratelimit"
+	"lodestone/pkg/suspect"
 )
 
 // visitor holds the shared dependencies of all pages for visitors.
@@ -16,6 +17,7 @@ type visitor struct {
 	addresses *clientaddr.Finder
 	limiter   *ratelimit.Visitors
 	bots      *bot.Rules
+	networks  *suspect.Networks
 	capture   *capture.Capture
 }
 
@@ -24,12 +26,17 @@ func newVisitor(c Config, d Deps, b base) (visitor, error) {
 	if err != nil {
 		return visitor{}, err
 	}
+	networks, err := c.Suspects.Open()
+	if err != nil {
+		return visitor{}, err
+	}
 	limiter := ratelimit.NewVisitors(d.Postgres, d.Tokens)
 	if err := capture.Forget(b.jobs, d.Postgres, limiter); err != nil {
 		return visitor{}, err
 	}
-	return visitor{addresses, limiter, b.bots, capture.New(c.Capture, capture.Deps{
+	return visitor{addresses, limiter, b.bots, networks, capture.New(c.Capture, capture.Deps{
 		Postgres: d.Postgres, Limiter: limiter, Mail: b.mails, Notices: b.notices, Tokens: d.Tokens, Site: b.pages.URL(""),
+		Networks: networks,
 	})}, nil
 }
 

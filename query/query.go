@@ -58,6 +58,7 @@ func New(c Config, d Deps) (*Query, error) {
 		return nil, err
 	}
 	ch.Watch(d.Registerer)
+	ch.Heed(d.Postgres)
 	exports, err := export.New(c.exports(), export.Deps{Copies: d.Copies, HTTP: d.ClickHouseHTTP})
 	if err != nil {
 		return nil, errors.Join(err, ch.Close())
@@ -70,6 +71,7 @@ func New(c Config, d Deps) (*Query, error) {
 		exports.Close()
 		return nil, errors.Join(err, ch.Close())
 	}
+	files.Heed(d.Postgres)
 	return &Query{
 		config: c, postgres: d.Postgres, ch: ch, files: files,
 		events: eventlist.New(ch), summaries: reader.NewSummaries(d.Postgres, ch),
@@ -117,6 +119,7 @@ func (q *Query) Register(a *api.API) {
 	}, budgeted(q, askFor("from", "less time"), q.pageReport))
 	q.registerReports(a)
 	q.registerReaders(a)
+	q.registerSuspects(a)
 	api.Register(a, api.Operation{
 		ID: "query-analytics", Method: http.MethodPost, Path: "/api/v1/analytics/query",
 		Scope: auth.Read, Tag: tag, Safe: true,

@@ -15,6 +15,7 @@ import (
 	"lodestone/pkg/httpserver"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/suspect"
 	"lodestone/pkg/token"
 	"lodestone/pkg/tracing"
 )
@@ -27,6 +28,7 @@ type collectorCommand struct {
 	Collector collector.Config `embed:""`
 	URL       string           `name:"collector-url" placeholder:"URL" help:"Address at which browsers reach the collector. If it begins with https, answers tell browsers to use only TLS (Strict-Transport-Security)."`
 	Country   country.Config   `embed:""`
+	Suspects  suspect.Config   `embed:""`
 	Producer  producer.Config  `embed:""`
 	Spool     spool.Config     `embed:""`
 	Kafka     kafka.Config     `embed:""`
@@ -35,7 +37,8 @@ type collectorCommand struct {
 }
 
 func (c *collectorCommand) check() error {
-	return errors.Join(validate(c.Admin, c.Trace, c.Drain, c.Collector, c.Country, c.Spool, c.Kafka, c.Postgres, c.Token),
+	return errors.Join(validate(c.Admin, c.Trace, c.Drain, c.Collector, c.Country, c.Suspects, c.Spool, c.Kafka,
+		c.Postgres, c.Token),
 		checkSpool(c.Collector, c.Spool))
 }
 
@@ -64,7 +67,7 @@ func (c *collectorCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := p.addCollector(c.Collector, c.Country, c.Producer, c.Spool, c.Kafka, ring, pool); err != nil {
+	if err := p.addCollector(c.Collector, c.Country, c.Suspects, c.Producer, c.Spool, c.Kafka, ring, pool); err != nil {
 		return err
 	}
 	return p.run(ctx)
@@ -80,14 +83,18 @@ func checkSpool(c collector.Config, s spool.Config) error {
 }
 
 // addCollector adds the collector and its dependencies to the stack.
-func (p *process) addCollector(c collector.Config, cc country.Config, pc producer.Config, sc spool.Config,
-	k kafka.Config, ring *token.Ring, pool *postgres.Pool) error {
+func (p *process) addCollector(c collector.Config, cc country.Config, ns suspect.Config, pc producer.Config,
+	sc spool.Config, k kafka.Config, ring *token.Ring, pool *postgres.Pool) error {
 	if sc.Enabled() {
 		if err := config.Writable("--spool-dir", sc.Dir); err != nil {
 			return err
 		}
 	}
 	countries, err := cc.Open()
+	if err != nil {
+		return err
+	}
+	networks, err := ns.Open()
 	if err != nil {
 		return err
 	}
@@ -141,8 +148,9 @@ func (p *process) addCollector(c collector.Config, cc country.Config, pc produce
 		p.log.Warn("the collector serves no /v1/beacon.js", "error", err)
 	}
 	server, err := collector.New(c, collector.Deps{
-		Tokens: ring, Sink: sink, Addresses: salts, Bots: bots, Countries: countries, Quotas: quotas, Beacon: script,
-		Trace: p.trace, Log: p.log, Registerer: p.metrics,
+		Tokens: ring, Sink: sink, Addresses: salts, Bots: bots, Countries: countries, Networks: networks, Quotas: quotas,
+		Beacon: script,
+		Trace:  p.trace, Log: p.log, Registerer: p.metrics,
 	})
 	if err != nil {
 		return err

@@ -128,6 +128,8 @@ func routes() []route {
 		{pattern: "POST /dashboard/settings/alerts/sending", needs: scopes(auth.Write),
 			form: url.Values{"quiet_from": {"22:00"}, "quiet_until": {"07:00"}}},
 		{pattern: "POST /dashboard/settings/alerts/{id}/delete", needs: scopes(auth.Write)},
+		{pattern: "GET /dashboard/settings/suspects", needs: scopes(auth.Read)},
+		{pattern: "POST /dashboard/settings/suspects", needs: scopes(auth.Write), form: url.Values{"rule": {"delivery"}}},
 		{pattern: "GET /dashboard/settings/people", needs: scopes(auth.People)},
 		{pattern: "POST /dashboard/settings/people", needs: scopes(auth.People),
 			form: url.Values{"email": {"eve@example.com"}, "role": {"owner"}}},

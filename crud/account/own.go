@@ -17,6 +17,7 @@ import (
 	"lodestone/pkg/locale"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/store"
+	"lodestone/pkg/suspect"
 	"lodestone/pkg/timezone"
 )
 
@@ -42,6 +43,7 @@ type Account struct {
 	Timezone       string           `json:"timezone" doc:"Time zone of the account, as its IANA name. Mails to the owner use it."`
 	OpenStatuses   []string         `json:"open_statuses" nullable:"false" doc:"What a person's status can be, in the account's own words. The first is that of people who have none."`
 	ClosedStatuses []string         `json:"closed_statuses" nullable:"false" doc:"More words for a status, of people whom no one has to call any more."`
+	LeftOut        []suspect.Rule   `json:"left_out_suspects" nullable:"false" doc:"Rules whose suspected sessions the account's numbers leave out. All others are counted."`
 	CreatedAt      api.Time         `json:"created_at" doc:"When it was created."`
 }
 
@@ -101,7 +103,7 @@ func (s *Self) show(ctx context.Context, tx pgx.Tx, row store.Account) (Account,
 		Weekly: row.WeeklyReport, Alerts: row.AlertNotices, QuietFrom: row.QuietFrom, QuietUntil: row.QuietUntil,
 		BrandColor: row.BrandColor,
 		BrandFont:  font(row.BrandFont), Language: (*locale.Language)(row.Language), Timezone: row.Timezone,
-		OpenStatuses: row.OpenStatuses, ClosedStatuses: row.ClosedStatuses,
+		OpenStatuses: row.OpenStatuses, ClosedStatuses: row.ClosedStatuses, LeftOut: rulesOf(row.LeftOutSuspects),
 		Limits: allowanceOf(limitsOf(s.plans, Plan(row.Plan))),
 		Usage: Usage{
 			LeadMagnets: usage.LeadMagnets, StoredBytes: usage.StoredBytes, GenericLinks: usage.GenericLinks,
@@ -174,6 +176,7 @@ type changedAccount struct {
 	Timezone       *string                     `json:"timezone" required:"false" nullable:"false" minLength:"1" maxLength:"64" doc:"Time zone of the account, as its IANA name, such as Europe/Berlin."`
 	OpenStatuses   []string                    `json:"open_statuses" required:"false" nullable:"false" minItems:"1" maxItems:"12" minLength:"1" maxLength:"40" pattern:"\\S" patternDescription:"a text of 1 to 40 characters, not only blanks" doc:"Words for the status of a person, the first of which is that of people who have none. People with a word that is no longer listed keep it."`
 	ClosedStatuses []string                    `json:"closed_statuses" required:"false" nullable:"false" maxItems:"12" minLength:"1" maxLength:"40" pattern:"\\S" patternDescription:"a text of 1 to 40 characters, not only blanks" doc:"More words, of people whom no one has to call any more."`
+	LeftOut        []suspect.Rule              `json:"left_out_suspects" required:"false" nullable:"false" maxItems:"4" doc:"Rules whose suspected sessions are left out of reports, lists of people and summaries, also of the past; [] to count all."`
 	NotifyEmail    api.Change[string]          `json:"notify_email" required:"false" format:"email" maxLength:"254" doc:"Address for mails about new leads, readers, weeks and disabled webhooks, once it is confirmed. A mail asks for the confirmation; set the same address again to repeat that mail. null: no notices."`
 	Notify         *notify                     `json:"notify" required:"false" nullable:"false" doc:"When mails about leads are sent."`
 	Readings       *notify                     `json:"reading_notices" required:"false" nullable:"false" doc:"When mails about readers are sent."`
@@ -248,7 +251,7 @@ func (s *Self) update(ctx context.Context, in *updateInput) (*api.Answer[Account
 			SetBrandColor: b.BrandColor.Given, BrandColor: b.BrandColor.Value,
 			Name: b.Name, BrandFont: (*string)(b.BrandFont), SetLanguage: b.Language.Given,
 			Language: (*string)(b.Language.Value), Timezone: b.Timezone,
-			OpenStatuses: b.OpenStatuses, ClosedStatuses: b.ClosedStatuses,
+			OpenStatuses: b.OpenStatuses, ClosedStatuses: b.ClosedStatuses, LeftOutSuspects: textsOf(b.LeftOut),
 		})
 		if err != nil {
 			return err
@@ -273,6 +276,23 @@ func (s *Self) update(ctx context.Context, in *updateInput) (*api.Answer[Account
 		return nil, fmt.Errorf("change account: %w", err)
 	}
 	return api.OK(shown), nil
+}
+
+// rulesOf returns rules by their names, in the order of all rules.
+func rulesOf(names []string) []suspect.Rule {
+	return slices.DeleteFunc(suspect.Rules(), func(r suspect.Rule) bool { return !slices.Contains(names, string(r)) })
+}
+
+// textsOf returns the names of rules; nil is nil, which changes nothing.
+func textsOf(rules []suspect.Rule) []string {
+	if rules == nil {
+		return nil
+	}
+	names := make([]string, len(rules))
+	for i, r := range rules {
+		names[i] = string(r)
+	}
+	return names
 }
 
 // repeated returns a word of a list that it has twice, in whatever case; "" if it has none.

@@ -31,6 +31,7 @@ import (
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/ratelimit"
 	"lodestone/pkg/store"
+	"lodestone/pkg/suspect"
 	"lodestone/pkg/token"
 )
 
@@ -47,15 +48,17 @@ type Notifier interface {
 	NewLead(ctx context.Context, tx pgx.Tx, submission uuid.UUID) error
 }
 
-// Deps are the dependencies of capture. Notices and Now may be nil; all others are required.
+// Deps are the dependencies of capture. Notices, Networks and Now may be nil; all others are
+// required.
 type Deps struct {
 	Postgres *postgres.Pool
 	Limiter  *ratelimit.Visitors
 	Mail     Mailer
 	Notices  Notifier // nil: owners are not notified
 	Tokens   *token.Ring
-	Site     string           // public URL without a slash at the end
-	Now      func() time.Time // the clock; nil: time.Now
+	Site     string            // public URL without a slash at the end
+	Networks *suspect.Networks // nil: none is suspected
+	Now      func() time.Time  // the clock; nil: time.Now
 }
 
 // Capture takes submissions. It is safe for concurrent use.
@@ -116,6 +119,7 @@ func (c *Capture) Submit(ctx context.Context, link store.GenericLink, f Form, cl
 	if !reached && (link.RequireVerification || Redirect(link) != "") { // without the mail there is no way on
 		return Outcome{}, Invalid{FieldEmail: "wrong.email.utf8"}
 	}
+	f.Suspect = c.deps.Networks.Rule(client)
 	wait, err := c.deps.Limiter.TakeAddress(ctx, c.config.forms(), client, "")
 	if err != nil {
 		return Outcome{}, fmt.Errorf("submit form: %w", err)
@@ -271,10 +275,14 @@ func (c *Capture) record(ctx context.Context, tx pgx.Tx, link store.GenericLink,
 		}
 		return false, nil
 	}
+	visitor, err := visitorOf(ctx, tx, f)
+	if err != nil {
+		return false, err
+	}
 	err = webhook.Emit(ctx, tx, c.deps.Tokens, link.AccountID, webhook.FormSubmitted{
 		SubmissionID: id, GenericLinkID: link.ID, LeadMagnetID: link.LeadMagnetID, Email: address.Text, Name: p.Name,
 		Answers:              f.Answers,
-		VerificationRequired: link.RequireVerification, UTM: f.UTM, Visitor: webhook.Visitor{Bot: f.Bot},
+		VerificationRequired: link.RequireVerification, UTM: f.UTM, Visitor: visitor,
 		SubmittedAt: api.TimeOf(now),
 	})
 	if err != nil {
@@ -283,13 +291,29 @@ func (c *Capture) record(ctx context.Context, tx pgx.Tx, link store.GenericLink,
 	return true, nil
 }
 
+// visitorOf returns what webhooks say of who sent a form.
+func visitorOf(ctx context.Context, tx pgx.Tx, f Form) (webhook.Visitor, error) {
+	if f.Suspect == "" {
+		return webhook.VisitorOf(f.Bot, "", false), nil
+	}
+	leftOut, err := store.New(tx).LeavesOut(ctx, string(f.Suspect))
+	if err != nil {
+		return webhook.Visitor{}, fmt.Errorf("read what the account leaves out: %w", err)
+	}
+	return webhook.VisitorOf(f.Bot, f.Suspect, leftOut), nil
+}
+
 // formAccess returns the secret of a link for whoever submitted the form, or "" if the form leads
 // to a page of the owner's instead. The link is new each time, since the next to type the address
 // may be someone else; the mailbox's own link is only in the mail. Links of a form do not count for
 // a submission that was verified.
 func (c *Capture) formAccess(ctx context.Context, tx pgx.Tx, link store.GenericLink, s store.Submission, f Form,
 	mayMail bool) (string, error) {
-	own, err := c.mailboxAccess(ctx, tx, link, s, f.Bot)
+	visitor, err := visitorOf(ctx, tx, f)
+	if err != nil {
+		return "", err
+	}
+	own, err := c.mailboxAccess(ctx, tx, link, s, visitor)
 	if err != nil {
 		return "", err
 	}
@@ -329,7 +353,7 @@ type mailboxLink struct {
 // mailboxAccess returns the link of a submission that only its mailbox receives, which it makes if
 // there is none yet. The submission's row is locked, so that there is only one.
 func (c *Capture) mailboxAccess(ctx context.Context, tx pgx.Tx, link store.GenericLink, s store.Submission,
-	bot bool) (mailboxLink, error) {
+	by webhook.Visitor) (mailboxLink, error) {
 	var expiresAt *time.Time
 	now := c.deps.Now()
 	if link.AccessDays != nil {
@@ -363,7 +387,7 @@ func (c *Capture) mailboxAccess(ctx context.Context, tx pgx.Tx, link store.Gener
 	}
 	err = webhook.Emit(ctx, tx, c.deps.Tokens, s.AccountID, webhook.LinkCreated{
 		Link: webhook.LinkOf(a), URL: c.accessURL(t.Text), ExpiresAt: api.OptionalTime(a.ExpiresAt),
-		Visitor:   webhook.Visitor{Bot: bot},
+		Visitor:   by,
 		CreatedAt: api.TimeOf(a.CreatedAt),
 	})
 	if err != nil {

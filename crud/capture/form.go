@@ -16,6 +16,7 @@ import (
 	"lodestone/pkg/locale"
 	"lodestone/pkg/source"
 	"lodestone/pkg/store"
+	"lodestone/pkg/suspect"
 )
 
 // Names of the form's fields.
@@ -51,6 +52,7 @@ type Form struct {
 	Trap        string
 	Language    locale.Language // of the page, and so of its mails; "": English
 	Bot         bool            // a program sent it, and says that it is one
+	Suspect     suspect.Rule    // that suspects who sent it; set by Submit
 	HeadlineB   *bool           // whether the second headline of two was shown; nil: neither
 	// Answers are those in the fields of the link, by key: as typed, and once checked as stored.
 	Answers map[string]string

@@ -245,7 +245,7 @@ func (c *Capture) complete(ctx context.Context, tx pgx.Tx, v Verification) (Outc
 // before do not count for it any more: they were given to whoever typed the address.
 func (c *Capture) verifiedAccess(ctx context.Context, tx pgx.Tx, link store.GenericLink,
 	s store.Submission) (mailboxLink, error) {
-	own, err := c.mailboxAccess(ctx, tx, link, s, false)
+	own, err := c.mailboxAccess(ctx, tx, link, s, webhook.Visitor{})
 	if err != nil {
 		return own, err
 	}

@@ -16,6 +16,7 @@ import (
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
 	"lodestone/pkg/store"
+	"lodestone/pkg/suspect"
 	"lodestone/pkg/token"
 )
 
@@ -113,16 +114,28 @@ func (c *Closer) closeSome(ctx context.Context, before time.Time) (n int, err er
 			return err
 		}
 		n = len(rows)
+		ids := make([]uuid.UUID, n)
+		for i := range rows {
+			ids[i] = rows[i].Session.ID
+		}
+		suspects, err := judgeEnded(ctx, store.New(tx), rows, ids)
+		if err != nil {
+			return err
+		}
+		var noticed []uuid.UUID // those that their account does not leave out
 		ended := map[uuid.UUID][]webhook.SessionEnded{}
-		ids := make([]uuid.UUID, len(rows))
-		for i, r := range rows {
-			ids[i] = r.Session.ID
+		for _, r := range rows {
+			j := suspects[r.Session.ID]
+			visitor := webhook.VisitorOf(r.Session.Bot, suspect.Rule(j.Rule), j.LeftOut)
+			if !j.LeftOut {
+				noticed = append(noticed, r.Session.ID)
+			}
 			ended[r.Session.AccountID] = append(ended[r.Session.AccountID], webhook.SessionEnded{
 				Link: webhook.Link{
 					AccessLinkID: r.Session.AccessLinkID, LeadMagnetID: r.LeadMagnetID, GenericLinkID: r.GenericLinkID,
 					SubmissionID: r.SubmissionID, Email: r.Email, Source: r.Source,
 				},
-				SessionID: r.Session.ID, Visitor: webhook.Visitor{Bot: r.Session.Bot},
+				SessionID: r.Session.ID, Visitor: visitor,
 				StartedAt: api.TimeOf(r.Session.StartedAt),
 				EndedAt:   api.TimeOf(r.Session.LastActiveAt),
 				Pages:     r.Session.Pages, DurationMS: r.Session.DurationMs,
@@ -133,10 +146,10 @@ func (c *Closer) closeSome(ctx context.Context, before time.Time) (n int, err er
 				return err
 			}
 		}
-		if c.deps.Notifier == nil || n == 0 {
+		if c.deps.Notifier == nil || len(noticed) == 0 {
 			return nil
 		}
-		return c.deps.Notifier.SessionsEnded(ctx, tx, ids)
+		return c.deps.Notifier.SessionsEnded(ctx, tx, noticed)
 	})
 	return n, err
 }

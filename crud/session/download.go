@@ -103,7 +103,7 @@ func (s *Sessions) served(ctx context.Context, in Session, id uuid.UUID, first, 
 			return err
 		}
 		return webhook.Emit(ctx, tx, s.deps.Tokens, in.Link.AccountID, webhook.DownloadCompleted{
-			Link: webhook.LinkOf(in.Link), SessionID: &in.ID, Visitor: webhook.Visitor{Bot: in.Bot},
+			Link: webhook.LinkOf(in.Link), SessionID: &in.ID, Visitor: in.visitor(),
 			MagnetVersion: in.File.Version, FileName: in.File.FileName,
 			FileSize: in.File.FileSize, CompletedAt: api.TimeOf(*row.CompletedAt),
 		})

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/pkg/store"
+	"lodestone/pkg/suspect"
 )
 
 // A pass is a part of the URLs of a session's file: a grant for the link that holds the session's
@@ -52,6 +53,7 @@ func (s *Sessions) Enter(ctx context.Context, link Link, pass string) (Session, 
 		out.Link, out.File, out.Title, out.Downloadable, out.Bot = row.AccessLink, row.LeadMagnetFile,
 			row.Title, row.Downloadable, row.Bot
 		out.StartedAt, out.Watermarked = row.StartedAt, row.Watermarked
+		out.Suspect, out.LeftOut = suspect.Rule(row.Suspect), row.LeftOut
 		return err
 	})
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -17,6 +17,7 @@ import (
 	"lodestone/pkg/api"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/store"
+	"lodestone/pkg/suspect"
 	"lodestone/pkg/token"
 )
 
@@ -171,8 +172,10 @@ type Session struct {
 	Title     string // of the document
 	File      store.LeadMagnetFile
 	StartedAt time.Time
-	Resumed   bool // it had been started before
-	Bot       bool // it belongs to a program, which says so
+	Resumed   bool         // it had been started before
+	Bot       bool         // it belongs to a program, which says so
+	Suspect   suspect.Rule // that suspects it of being a program's; "": none does
+	LeftOut   bool         // the account leaves it out of its numbers
 
 	Downloadable bool // the document may be downloaded now
 	Watermarked  bool // its pages name the reader
@@ -200,6 +203,12 @@ func (s Session) TrackingToken() string {
 	return s.tokens.Sign(s.claims())
 }
 
+// Opener is who opens a link.
+type Opener struct {
+	Bot     bool         // a program that says that it is one
+	Suspect suspect.Rule // that suspects the request; "": none does
+}
+
 // Start opens a link: it goes on with the session wanted if that is one of the link with activity
 // in the last half hour, else it starts one, under the id wanted if no one has it. A link that
 // cannot be opened is a Refusal. Whether it can, and the count of its openings, is one decision: of
@@ -207,17 +216,17 @@ func (s Session) TrackingToken() string {
 // that is left, and spends none.
 //
 // A client that got no answer asks again for the same id, and so spends one opening.
-func (s *Sessions) Start(ctx context.Context, link Link, wanted uuid.UUID, bot bool) (Session, error) {
+func (s *Sessions) Start(ctx context.Context, link Link, wanted uuid.UUID, by Opener) (Session, error) {
 	var out Session
 	err := s.deps.Postgres.Account(ctx, link.Account, func(tx pgx.Tx) error {
 		q := store.New(tx)
 		row, err := q.ResumeSession(ctx, store.ResumeSessionParams{
-			ID: wanted, AccessLinkID: link.ID, Bot: bot, PauseSeconds: pause.Seconds(), LongestSeconds: Longest.Seconds(),
+			ID: wanted, AccessLinkID: link.ID, Bot: by.Bot, PauseSeconds: pause.Seconds(), LongestSeconds: Longest.Seconds(),
 		})
 		if errors.Is(err, pgx.ErrNoRows) {
-			out, err = s.begin(ctx, tx, link, wanted, bot)
+			out, err = s.begin(ctx, tx, link, wanted, by)
 		} else if err == nil {
-			out = Session{ID: row.Session.ID, Link: row.AccessLink, StartedAt: row.Session.StartedAt, Resumed: true, Bot: bot}
+			out = Session{ID: row.Session.ID, Link: row.AccessLink, StartedAt: row.Session.StartedAt, Resumed: true, Bot: by.Bot}
 			out.File.Version = row.Session.MagnetVersion
 		}
 		if err != nil {
@@ -232,25 +241,31 @@ func (s *Sessions) Start(ctx context.Context, link Link, wanted uuid.UUID, bot b
 }
 
 // begin counts an opening and records its session.
-func (s *Sessions) begin(ctx context.Context, tx pgx.Tx, link Link, wanted uuid.UUID, bot bool) (Session, error) {
+func (s *Sessions) begin(ctx context.Context, tx pgx.Tx, link Link, wanted uuid.UUID, by Opener) (Session, error) {
 	q := store.New(tx)
-	counted, err := q.CountOpening(ctx, store.CountOpeningParams{ID: link.ID, Bot: bot})
+	counted, err := q.CountOpening(ctx, store.CountOpeningParams{ID: link.ID, Bot: by.Bot})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Session{}, s.why(ctx, q, link)
 	}
 	if err != nil {
 		return Session{}, fmt.Errorf("count opening: %w", err)
 	}
-	out := Session{Link: counted.AccessLink, Bot: bot}
+	out := Session{Link: counted.AccessLink, Bot: by.Bot}
 	out.File.Version = counted.FileVersion
-	if out.ID, out.StartedAt, err = insert(ctx, q, counted, wanted, bot); err != nil {
+	if out.ID, out.StartedAt, err = insert(ctx, q, counted, wanted, by.Bot); err != nil {
+		return Session{}, err
+	}
+	if err := judge(ctx, q, &out, by.Suspect); err != nil {
 		return Session{}, err
 	}
 	return out, webhook.Emit(ctx, tx, s.deps.Tokens, link.Account, webhook.LinkAccessed{
-		Link: webhook.LinkOf(out.Link), SessionID: out.ID, Visitor: webhook.Visitor{Bot: bot},
+		Link: webhook.LinkOf(out.Link), SessionID: out.ID, Visitor: out.visitor(),
 		AccessedAt: api.TimeOf(time.Now()),
 	})
 }
+
+// visitor returns what webhooks say of who opened the link.
+func (s Session) visitor() webhook.Visitor { return webhook.VisitorOf(s.Bot, s.Suspect, s.LeftOut) }
 
 // insert records a session under the id wanted, or under another if that one is taken or is no UUID
 // of version 7.

@@ -29,6 +29,7 @@ import (
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/ratelimit"
 	"lodestone/pkg/source"
+	"lodestone/pkg/suspect"
 	"lodestone/pkg/token"
 )
 
@@ -47,7 +48,8 @@ type Deps struct {
 	Countries *country.Database // nil: countries are not reported
 	Limiter   *ratelimit.Visitors
 	Bots      *bot.Rules
-	Collector string // URL of the collector as browsers reach it, without a slash at the end
+	Networks  *suspect.Networks // nil: none is suspected
+	Collector string            // URL of the collector as browsers reach it, without a slash at the end
 	Log       *slog.Logger
 }
 
@@ -129,7 +131,9 @@ func (v *Viewer) begin(r *http.Request, link session.Link, wanted uuid.UUID) (se
 	if wait > 0 {
 		return session.Session{}, &tooMany{wait}
 	}
-	return v.deps.Sessions.Start(r.Context(), link, wanted, v.deps.Bots.Classify(bot.RequestOf(r)) != "")
+	return v.deps.Sessions.Start(r.Context(), link, wanted, session.Opener{
+		Bot: v.deps.Bots.Classify(bot.RequestOf(r)) != "", Suspect: v.deps.Networks.Rule(v.deps.Addresses.Client(r)),
+	})
 }
 
 // maxUnknown is how many unknown links an address may ask for in a minute. A person mistypes one or

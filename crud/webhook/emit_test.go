@@ -103,7 +103,7 @@ func TestEmitTellsWhoAsked(t *testing.T) {
 		require.Equal(t, made[0].body(t), made[1].body(t))
 		require.Contains(t, made[0].body(t), `{"type":"form.verified","timestamp":"`)
 		require.Contains(t, made[0].body(t),
-			`"email":"ada@example.com","name":null,"answers":{},"bot":false,"verified_at":"2026-02-02T02:40:00.123Z"}}`)
+			`"email":"ada@example.com","name":null,"answers":{},"bot":false,"suspect":null,"is_bot":false,"verified_at":"2026-02-02T02:40:00.123Z"}}`)
 	}
 	require.Empty(t, deliveries(t, db, stranger))
 }

@@ -9,6 +9,7 @@ import (
 	"lodestone/pkg/api"
 	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/store"
+	"lodestone/pkg/suspect"
 )
 
 // Kind is a kind of event, as an endpoint asks for it.
@@ -74,7 +75,19 @@ func LinkOf(a store.AccessLink) Link {
 // Visitor is what is known of whoever caused an event. Every event of a visitor has it, and a
 // receiver needs one rule for all of them: what judges visitors in another way adds its field here.
 type Visitor struct {
-	Bot bool `json:"bot"` // a program that says that it is one
+	Bot     bool    `json:"bot"`     // a program that says that it is one
+	Suspect *string `json:"suspect"` // rule that suspects one that does not say so; nil: none does
+	IsBot   bool    `json:"is_bot"`  // not counted: a bot, or suspected by a rule that the account believes
+}
+
+// VisitorOf returns the visitor of what is known: a program that says so, the rule that suspects
+// one, and whether the account leaves out what that rule suspects.
+func VisitorOf(bot bool, rule suspect.Rule, leftOut bool) Visitor {
+	v := Visitor{Bot: bot, IsBot: bot || leftOut}
+	if rule != "" && !bot {
+		v.Suspect = (*string)(&rule)
+	}
+	return v
 }
 
 // LinkCreated says that an access link was created.

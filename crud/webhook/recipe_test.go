@@ -55,8 +55,8 @@ func story() []webhook.Event {
 	return []webhook.Event{
 		webhook.FormSubmitted{SubmissionID: uuid.New(), Email: "Ada@example.com", Name: &name,
 			UTM: map[string]string{"utm_source": "letter"}, SubmittedAt: at},
-		webhook.FormSubmitted{SubmissionID: uuid.New(), Email: "robot@example.com", Visitor: webhook.Visitor{Bot: true},
-			SubmittedAt: at},
+		webhook.FormSubmitted{SubmissionID: uuid.New(), Email: "robot@example.com",
+			Visitor: webhook.VisitorOf(true, "", false), SubmittedAt: at},
 		webhook.FormVerified{SubmissionID: uuid.New(), Email: "bob@example.com", VerifiedAt: at},
 		webhook.SessionEnded{Link: link, SessionID: uuid.New(), StartedAt: at, EndedAt: at, Pages: []int32{1, 2, 7},
 			DurationMS: 61_500},

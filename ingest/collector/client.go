@@ -14,6 +14,7 @@ import (
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/event"
 	"lodestone/pkg/source"
+	"lodestone/pkg/suspect"
 	"lodestone/pkg/token"
 )
 
@@ -23,6 +24,7 @@ type sender struct {
 	receivedAt time.Time
 	userAgent  []byte
 	bot        string
+	suspect    suspect.Rule // of views
 	origin     event.Origin
 	private    bool       // asked not to be tracked, and that is respected
 	addr       netip.Addr // that is hashed; invalid: no hash is stored. It goes nowhere else.
@@ -68,6 +70,9 @@ func (c *Collector) sender(ctx *fasthttp.RequestCtx, limited bool) sender {
 	withheld := addressWithheld(h)
 	if !withheld {
 		s.addr = clientOf(ctx, c.addresses)
+	}
+	if s.bot == "" {
+		s.suspect = c.deps.Networks.Rule(s.addr)
 	}
 	s.origin = c.origin(s.addr, withheld, h)
 	return s

@@ -34,6 +34,7 @@ func (c *Collector) parseView(v *event.LinkView, e *element, from *sender) *fiel
 		GenericLinkID: claims.GenericLinkID,
 		UserAgent:     from.userAgent,
 		Bot:           from.bot,
+		Suspect:       string(from.suspect),
 		Origin:        from.origin,
 		CreatedAt:     from.receivedAt.UnixMilli(),
 		ReceivedAt:    from.receivedAt.UnixMilli(),

@@ -82,8 +82,8 @@ func (c *Collector) pixelRecord(s *scratch, claims *token.Claims, from *sender, 
 	if claims.AccessLinkID == uuid.Nil {
 		view := event.LinkView{
 			AccountID: claims.AccountID, LeadMagnetID: claims.LeadMagnetID, GenericLinkID: claims.GenericLinkID,
-			EventID: newID(), IPHash: hash, UserAgent: from.userAgent, Bot: from.bot, Origin: from.origin,
-			CreatedAt: at, ReceivedAt: at,
+			EventID: newID(), IPHash: hash, UserAgent: from.userAgent, Bot: from.bot, Suspect: string(from.suspect),
+			Origin: from.origin, CreatedAt: at, ReceivedAt: at,
 		}
 		if !from.private {
 			view.URL = []byte(source.Address(string(page)))

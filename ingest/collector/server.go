@@ -28,22 +28,24 @@ import (
 	"lodestone/pkg/config"
 	"lodestone/pkg/limit"
 	"lodestone/pkg/service"
+	"lodestone/pkg/suspect"
 	"lodestone/pkg/token"
 	"lodestone/pkg/tracing"
 )
 
-// Deps are the dependencies of a collector. All but Countries, Quotas, Beacon, Trace and Now are
-// required.
+// Deps are the dependencies of a collector. All but Countries, Networks, Quotas, Beacon, Trace and
+// Now are required.
 type Deps struct {
 	Tokens     *token.Ring
 	Sink       Sink
 	Addresses  Hasher
 	Bots       Classifier
-	Countries  Countries        // nil: countries are not stored
-	Quotas     Quotas           // nil: accounts may send any number of events
-	Beacon     *asset.File      // nil: not served
-	Trace      *tracing.Tracer  // nil: no traces
-	Now        func() time.Time // nil: time.Now
+	Countries  Countries         // nil: countries are not stored
+	Networks   *suspect.Networks // nil: no view is suspected
+	Quotas     Quotas            // nil: accounts may send any number of events
+	Beacon     *asset.File       // nil: not served
+	Trace      *tracing.Tracer   // nil: no traces
+	Now        func() time.Time  // nil: time.Now
 	Log        *slog.Logger
 	Registerer prometheus.Registerer
 }

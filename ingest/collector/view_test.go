@@ -2,8 +2,11 @@ package collector_test
 
 import (
 	"bytes"
+	"fmt"
 	"image/gif"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +17,7 @@ import (
 	"lodestone/ingest/collector"
 	"lodestone/pkg/event"
 	"lodestone/pkg/source"
+	"lodestone/pkg/suspect"
 	"lodestone/pkg/token"
 )
 
@@ -202,6 +206,34 @@ func TestPixelOfSomeoneWhoObjects(t *testing.T) {
 	require.Empty(t, v.URL)
 	require.Zero(t, v.IPHash)
 	require.Empty(t, v.UserAgent)
+}
+
+// A view from a network of the operator's file names the rule, and that of anyone else, of a program
+// that says what it is, or of a sender whose address is not a visitor's does not.
+func TestViewsFromADataCentreAreSuspected(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "networks.txt")
+	require.NoError(t, os.WriteFile(file, []byte("203.0.113.0/24\n"), 0o600))
+	s := newStack(t, behindProxy(0), func(_ *collector.Config, d *collector.Deps) {
+		var err error
+		d.Networks, err = suspect.Config{File: file}.Open()
+		require.NoError(t, err)
+	})
+	body := fmt.Sprintf(`{"token":%q}`, s.landing())
+	for _, headers := range [][]string{
+		{"X-Forwarded-For", "203.0.113.9"}, {"X-Forwarded-For", "198.51.100.7"},
+		{"X-Forwarded-For", "203.0.113.9", "User-Agent", "Googlebot/2.1"}, {"X-Forwarded-For", "203.0.113.9", "DNT", "1"},
+	} {
+		require.Equal(t, 202, s.view(t, body, headers...).status)
+	}
+	requirePixel(t, s.pixel(t, http.MethodGet, s.landing(), "X-Forwarded-For", "203.0.113.9"), 200)
+	suspects := map[string]int{}
+	for _, r := range s.recordsOf(t, event.LinkViewTopic, 5) {
+		var v event.LinkView
+		require.NoError(t, v.Decode(r.Value))
+		suspects[v.Suspect+" "+v.Bot]++
+	}
+	require.Equal(t, map[string]int{"network ": 2, " ": 2, " crawler:Googlebot": 1}, suspects)
 }
 
 func TestPixelIsClassified(t *testing.T) {

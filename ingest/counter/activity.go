@@ -19,6 +19,8 @@ type activity struct {
 	pages         []uint32
 	duration      int64
 	downloads     int32
+	touched       bool  // a page view does not say that nothing was touched before it
+	client        int64 // which address and browser it was, as a hash; 0: not known
 }
 
 func (a *activity) join(b activity) {
@@ -28,6 +30,10 @@ func (a *activity) join(b activity) {
 	a.pages = append(a.pages, b.pages...)
 	a.duration += b.duration
 	a.downloads += b.downloads
+	a.touched = a.touched || b.touched
+	if a.client == 0 {
+		a.client = b.client
+	}
 }
 
 // addActivity adds to the activity of sessions that are open. Sessions that are over keep what was
@@ -38,6 +44,7 @@ func addActivity(ctx context.Context, q *store.Queries, read []activity) error {
 		p.IDs, p.Links, p.Last = append(p.IDs, a.session), append(p.Links, a.link), append(p.Last, a.last)
 		p.Pages, p.Durations = append(p.Pages, integers(a.pages)), append(p.Durations, a.duration)
 		p.Downloads = append(p.Downloads, a.downloads)
+		p.Touched, p.Clients = append(p.Touched, a.touched), append(p.Clients, a.client)
 	}
 	if err := q.AddSessionActivity(ctx, p); err != nil {
 		return fmt.Errorf("add activity of sessions: %w", err)

@@ -23,6 +23,8 @@ SELECT access_link_id, session_id, if(session_id = toUUID('00000000-0000-0000-00
     arraySort(groupUniqArrayIf(10000)(page, event_type = 'page_viewed' AND page > 0 AND bot = '')),
     sumIf(duration_ms, event_type = 'page_viewed' AND bot = ''),
     countIf(event_type = 'download_completed' AND bot = ''),
+    countIf(event_type = 'page_viewed' AND bot = '' AND position(event_data, '"input":0') = 0) > 0 AS touched,
+    maxIf(reinterpretAsInt64(sipHash64(ip_hash, user_agent)), bot = '' AND ip_hash != toFixedString('', 16)) AS client,
     max(stored_at)
 FROM lodestone.events
 WHERE account_id IN {accounts:Array(UUID)}
@@ -92,7 +94,7 @@ func (s *sessions) read(ctx context.Context, query string) (n uint64, err error)
 		var stored time.Time
 		a := &sessionAddition{}
 		if err = rows.Scan(&key.link, &session, &key.session, &all, &people, &a.views, &a.first, &a.last, &a.activity.last,
-			&seen, &duration, &downloads, &stored); err != nil {
+			&seen, &duration, &downloads, &a.activity.touched, &a.activity.client, &stored); err != nil {
 			break
 		}
 		n += all

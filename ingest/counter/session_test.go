@@ -68,6 +68,46 @@ func TestSessionsFollowTheEvents(t *testing.T) {
 	require.Equal(t, want, r.activity(session))
 }
 
+// A session tells whether a page view came without any input, and which address and browser it was.
+func TestSessionsTellOfInput(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	link := r.link(nil)
+	scanner, same, reader, silent := r.session(link, recently), r.session(link, recently), r.session(link, recently),
+		r.session(link, recently)
+	page := func(session uuid.UUID, page uint32, data string, ip byte) {
+		r.send(link, func(e *event.Event) {
+			e.SessionID, e.Page, e.DurationMS, e.Data = session, page, 600, []byte(data)
+			e.IPHash, e.UserAgent = [16]byte{ip}, []byte("Chrome")
+		})
+	}
+	r.start()
+	page(scanner, 1, `{"page":1,"duration_ms":600,"input":0}`, 7)
+	page(scanner, 2, `{"page":2,"duration_ms":600,"input":0}`, 7)
+	page(same, 1, `{"page":1,"duration_ms":600,"input":0}`, 7)
+	page(reader, 1, `{"page":1,"duration_ms":600,"input":0}`, 8)
+	page(reader, 2, `{"page":2,"duration_ms":600}`, 8)
+	page(silent, 1, `{"page":1,"duration_ms":600}`, 0) // a program of the account's own; the address is withheld
+	page(silent, 2, `{"page":2,"duration_ms":600}`, 0)
+	type signs struct {
+		touched bool
+		client  *int64
+	}
+	of := func(session uuid.UUID) (s signs) {
+		require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(), "SELECT touched, client FROM sessions WHERE id = $1",
+			session).Scan(&s.touched, &s.client))
+		return s
+	}
+	require.Eventually(t, func() bool { return r.activity(silent).Duration == 1200 }, waitLimit, 20*time.Millisecond)
+	require.False(t, of(scanner).touched)
+	require.True(t, of(reader).touched)
+	require.True(t, of(silent).touched, "it does not say that there was no input")
+	require.Nil(t, of(silent).client)
+	require.NotNil(t, of(scanner).client)
+	require.Equal(t, of(scanner).client, of(same).client)
+	require.NotEqual(t, of(scanner).client, of(reader).client)
+}
+
 // The counters tell until when everything is counted, and do not get ahead of what is stored.
 func TestCaughtUp(t *testing.T) {
 	t.Parallel()

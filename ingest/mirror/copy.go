@@ -37,6 +37,7 @@ func entities() []entity {
 			", max_views, expires_at, is_active, created_at, updated_at", accessLinks},
 		{"submissions", "id, account_id, lead_magnet_id, generic_link_id, email, email_domain, person_id, verification_required, verified, " + sources +
 			", submitted_at, verified_at, consented_at, answers", submissions},
+		{"suspects", "id, account_id, access_link_id, rule, started_at", suspects},
 	}
 }
 
@@ -81,6 +82,14 @@ func submissions(ctx context.Context, q *store.Queries, ids []uuid.UUID) (rows [
 			r.UtmSource, r.UtmMedium, r.UTMCampaign, r.UtmContent, r.UtmTerm, r.Referrer,
 			r.SubmittedAt.UTC(), inUTC(r.VerifiedAt), inUTC(r.ConsentedAt), r.Answers,
 		})
+	}
+	return rows, err
+}
+
+func suspects(ctx context.Context, q *store.Queries, ids []uuid.UUID) (rows [][]any, err error) {
+	found, err := q.CopyOfSuspects(ctx, ids)
+	for _, r := range found {
+		rows = append(rows, []any{r.ID, r.AccountID, r.AccessLinkID, r.Rule, r.StartedAt.UTC()})
 	}
 	return rows, err
 }

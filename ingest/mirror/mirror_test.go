@@ -280,14 +280,18 @@ func TestCopiesFollowARestoredDatabase(t *testing.T) {
 		r.exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, email, email_key, token_hash, token_sealed, token_key, expires_at, max_views)
 			VALUES ($1, $2, $3, $4, 'ada@example.com', 'ada@example.com', sha256($5::text::bytea), '', 0, now() + interval '1 hour', 3)`, uuid.New(), r.account, magnet, link, fmt.Sprint(i))
 	}
+	r.exec("INSERT INTO suspects (id, account_id, access_link_id, rule, started_at) VALUES ($1, $2, $3, 'delivery', now())",
+		uuid.New(), r.account, uuid.New())
 	metrics := prometheus.NewRegistry()
 	m := mirror.New(mirror.Config{Interval: 100 * time.Millisecond, Emails: true},
 		mirror.Deps{ClickHouse: r.store, Postgres: r.pool, Log: slog.New(slog.DiscardHandler), Registerer: metrics})
 	enginetest.Run(t, m)
 	titles := "SELECT arrayStringConcat(arraySort(groupArray(title)), ' ') FROM analytics.lead_magnets"
 	addresses := "SELECT toString(count(email)) FROM analytics.access_links"
+	suspects := "SELECT arrayStringConcat(groupArray(rule)) FROM analytics.suspects"
 	r.await("back lost new stored", titles)
 	r.await("2", addresses)
+	r.await("delivery", suspects)
 	r.exec("DELETE FROM lead_magnets WHERE id = $1", back)
 	r.await("lost new stored", titles)
 	r.awaitSettled()
@@ -329,6 +333,7 @@ func TestCopiesFollowARestoredDatabase(t *testing.T) {
 	for _, sql := range []string{
 		"ALTER TABLE lodestone.lead_magnets DELETE WHERE title IN ('old', 'stored') SETTINGS mutations_sync = 2",
 		"TRUNCATE TABLE lodestone.access_links", "TRUNCATE TABLE lodestone.generic_links",
+		"TRUNCATE TABLE lodestone.suspects",
 	} {
 		require.NoError(t, r.conn.Exec(t.Context(), sql))
 	}
@@ -336,4 +341,5 @@ func TestCopiesFollowARestoredDatabase(t *testing.T) {
 	r.await("back old stored", titles)
 	r.await("1", addresses)
 	r.await("one/0", generic)
+	r.await("delivery", suspects)
 }

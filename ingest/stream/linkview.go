@@ -37,7 +37,7 @@ type linkViewTable struct {
 	referrer, url                                   stringColumn
 	ipHash                                          proto.ColFixedStr16
 	visitor                                         visitorColumns
-	bot                                             *textColumn
+	bot, suspect                                    *textColumn
 	createdAt, receivedAt                           *proto.ColDateTime64
 	place                                           placeColumns
 
@@ -48,6 +48,7 @@ func newLinkViewTable(agents *agentParser) *linkViewTable {
 	t := &linkViewTable{
 		visitor:    newVisitorColumns(agents),
 		bot:        newTextColumn(),
+		suspect:    newTextColumn(),
 		createdAt:  newMillis(),
 		receivedAt: newMillis(),
 		place:      newPlaceColumns(),
@@ -61,6 +62,7 @@ func newLinkViewTable(agents *agentParser) *linkViewTable {
 		{Name: "url", Data: &t.url},
 		{Name: "ip_hash", Data: &t.ipHash},
 		{Name: "bot", Data: t.bot},
+		{Name: "suspect", Data: t.suspect},
 		{Name: "created_at", Data: t.createdAt},
 		{Name: "received_at", Data: t.receivedAt},
 	}, append(t.visitor.columns(), t.place.columns()...)...)
@@ -105,6 +107,7 @@ func (d *linkViewDecoder) Add(to Table, at Place) {
 	t.ipHash.Append(v.IPHash)
 	t.visitor.add(v.UserAgent, v.Origin)
 	t.bot.AppendString(v.Bot)
+	t.suspect.AppendString(v.Suspect)
 	t.createdAt.AppendRaw(proto.DateTime64(v.CreatedAt))
 	t.receivedAt.AppendRaw(proto.DateTime64(v.ReceivedAt))
 	t.place.add(at)
@@ -121,6 +124,7 @@ func (t *linkViewTable) addRow(from Table, row int) {
 	t.ipHash.Append(f.ipHash[row])
 	t.visitor.addRow(&f.visitor, row)
 	t.bot.Append(f.bot.Row(row))
+	t.suspect.Append(f.suspect.Row(row))
 	t.createdAt.AppendRaw(f.createdAt.Data[row])
 	t.receivedAt.AppendRaw(f.receivedAt.Data[row])
 	t.place.addRow(&f.place, row)

@@ -21,7 +21,7 @@ const AnalyticsDatabase = "analytics"
 // Views returns the names of the views of AnalyticsDatabase. Each has a column account_id.
 func Views() []string {
 	return []string{"events", "sessions", "link_views", "readers", "pages", "submissions", "lead_magnets",
-		"generic_links", "access_links"}
+		"generic_links", "access_links", "suspects"}
 }
 
 // Analyst is a user who reads the views of one account.

@@ -119,6 +119,7 @@ func (a *analytics) fill(server *engine.ClickHouse) {
 		"lead_magnets (id, account_id, title, version) SELECT ?, ?, concat('of ', toString(?)), 1",
 		"generic_links (id, account_id, slug, version) SELECT ?, ?, concat('of ', toString(?)), 1",
 		"access_links (id, account_id, version) SELECT ?, ?, 1",
+		"suspects (id, account_id, version) SELECT ?, ?, 1",
 		"submissions (id, account_id, version) SELECT ?, ?, 1",
 	} {
 		a.must(a.own, fmt.Sprintf("INSERT INTO lodestone.%s FROM (SELECT arrayJoin([toUUID('%s'), toUUID('%s')]) AS id)",

@@ -179,6 +179,7 @@ func TestPlansReadTheRowsOfTheAccount(t *testing.T) {
 		"access_links (account_id, id, version) SELECT '%s', generateUUIDv4(), 1",
 		"submissions (account_id, id, version) SELECT '%s', generateUUIDv4(), 1",
 		"magnet_versions (account_id, lead_magnet_id, version) SELECT '%s', generateUUIDv4(), 1",
+		"suspects (account_id, id, version) SELECT '%s', generateUUIDv4(), 1",
 	} {
 		a.must(a.own, fmt.Sprintf("INSERT INTO lodestone."+rows+" FROM numbers(50000)", a.theirs))
 	}

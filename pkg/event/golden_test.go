@@ -89,6 +89,9 @@ func TestGoldenLinkView(t *testing.T) {
 	v.Origin = event.Origin{Language: event.Language{'d', 'e'}, Country: event.Country{'A', 'T'}}
 	require.NoError(t, got.Decode(golden(t, "linkview_origin", v.Append(nil))))
 	require.Equal(t, v, got)
+	v.Bot, v.Suspect = "", "network"
+	require.NoError(t, got.Decode(golden(t, "linkview_suspect", v.Append(nil))))
+	require.Equal(t, v, got)
 }
 
 // golden compares a record with the file of the name, and returns what the file holds.

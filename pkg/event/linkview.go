@@ -24,6 +24,7 @@ type LinkView struct {
 	IPHash        [ipHashBytes]byte
 	UserAgent     []byte // at most MaxAgentBytes of UTF-8
 	Bot           string // name of the rule that classified the sender as a bot; empty: a person
+	Suspect       string // name of the rule that suspects the sender of being one; empty: none does
 	Origin        Origin
 	CreatedAt     int64 // when it happened
 	ReceivedAt    int64 // when the collector got it
@@ -49,7 +50,8 @@ func (v *LinkView) Append(b []byte) []byte {
 		b = appendVarint(b, fieldSpooled, 1)
 	}
 	b = appendBytes(b, fieldReferrer, v.Referrer)
-	return appendBytes(b, fieldURL, v.URL)
+	b = appendBytes(b, fieldURL, v.URL)
+	return appendBytes(b, fieldSuspect, []byte(v.Suspect))
 }
 
 // Decode fills the link view from a record. It is total, as Event.Decode is. Referrer, URL and
@@ -81,6 +83,8 @@ func (v *LinkView) Validate() error {
 		return invalid("user_agent", "is too long, or not UTF-8")
 	case len(v.Bot) > MaxBotRuleBytes || !utf8.ValidString(v.Bot):
 		return invalid("bot", "is too long, or not UTF-8")
+	case len(v.Suspect) > MaxBotRuleBytes || !utf8.ValidString(v.Suspect):
+		return invalid("suspect", "is too long, or not UTF-8")
 	case !v.Origin.valid():
 		return invalid("language or country", "is not a code")
 	case v.CreatedAt < minUnixMilli || v.CreatedAt > maxUnixMilli:
@@ -129,6 +133,8 @@ func (v *LinkView) setBytes(num protowire.Number, b []byte) error {
 		v.UserAgent = b
 	case fieldBot:
 		v.Bot = string(b)
+	case fieldSuspect:
+		v.Suspect = string(b)
 	case fieldReferrer:
 		v.Referrer = b
 	case fieldURL:

@@ -34,6 +34,7 @@ const (
 	fieldURL
 	fieldLanguage
 	fieldCountry
+	fieldSuspect
 )
 
 var emptyObject = []byte("{}")

@@ -27,7 +27,7 @@ var growingTables = []string{
 	"lead_magnet_files", "lead_magnets", "page_pictures", "pictures", "profiles", "rate_limits",
 	"reading_notices", "recipients",
 	"retired_slugs", "revocations", "river_job",
-	"sessions", "sign_ins", "submissions", "unsubscribes", "user_sessions",
+	"sessions", "sign_ins", "submissions", "suspects", "unsubscribes", "user_sessions",
 	"verifications", "visitor_counts", "webhook_deliveries",
 }
 

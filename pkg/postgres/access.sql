@@ -47,7 +47,7 @@ BEGIN
 END
 $$;
 
-GRANT SELECT, UPDATE (name, brand_color, brand_font, language, timezone, open_statuses, closed_statuses, notify, notify_email, notify_confirmed_at, digest_until, notices_since, notices_sent, reading_notices, weekly_report, reported_until, alert_notices, quiet_from, quiet_until) ON accounts TO lodestone_account;
+GRANT SELECT, UPDATE (name, brand_color, brand_font, language, timezone, open_statuses, closed_statuses, notify, notify_email, notify_confirmed_at, digest_until, notices_since, notices_sent, reading_notices, weekly_report, reported_until, alert_notices, quiet_from, quiet_until, left_out_suspects) ON accounts TO lodestone_account;
 GRANT SELECT (id, account_id, name, prefix, scopes, created_at, last_used_at, revoked_at, created_by, expires_at), INSERT, UPDATE (name, revoked_at)
     ON api_keys TO lodestone_account;
 GRANT SELECT (account_id, operation, key, claimed_at) ON idempotency_keys TO lodestone_account;
@@ -65,7 +65,7 @@ GRANT SELECT (id, account_id, user_id, key_id, method, user_agent, started_at, l
 GRANT SELECT, INSERT ON audit_log TO lodestone_account;
 GRANT SELECT (id, account_id, lead_magnet_id, name, has_password, expires_at, view_count, last_viewed_at, created_at), INSERT, DELETE
     ON shares TO lodestone_account;
-GRANT SELECT, INSERT ON file_objects, erasures, erased_links TO lodestone_account;
+GRANT SELECT, INSERT ON file_objects, erasures, erased_links, suspects TO lodestone_account;
 GRANT SELECT, DELETE ON deleted_links TO lodestone_account;
 GRANT SELECT, INSERT, UPDATE ON embeds TO lodestone_account;
 GRANT SELECT ON access_link_counts, generic_link_counts, counted_access_links, counted_submissions, counted_generic_links TO lodestone_account;

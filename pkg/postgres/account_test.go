@@ -81,6 +81,7 @@ func populate(t *testing.T, pool *postgres.Pool) uuid.UUID {
 			{"INSERT INTO utm_templates (id, account_id, name, source) VALUES (gen_random_uuid(), $1, 'n', 's')",
 				[]any{account}},
 			{"INSERT INTO recipients (id, account_id, generic_link_id, person_id) SELECT id, account_id, generic_link_id, $1 FROM access_links WHERE account_id = $1", []any{account}},
+			{"INSERT INTO suspects (id, account_id, access_link_id, rule, started_at) VALUES (gen_random_uuid(), $1, $1, 'network', now())", []any{account}},
 			{"INSERT INTO unsubscribes (account_id, person_id) VALUES ($1, $1)", []any{account}},
 			{"INSERT INTO reminder_rules (generic_link_id, account_id, after_days, subject, body) VALUES ($2, $1, 3, 's', 'b')",
 				[]any{account, link}},

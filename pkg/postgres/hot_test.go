@@ -90,7 +90,7 @@ func work(t *testing.T, pool *postgres.Pool, ids []uuid.UUID, round int) {
 	require.NoError(t, q.AddMinutes(ctx, views))
 	require.NoError(t, q.SetMinutes(ctx, store.SetMinutesParams(views)))
 	require.NoError(t, q.AddSessionActivity(ctx, store.AddSessionActivityParams{IDs: some, Links: some, Last: times,
-		Pages: pages, Durations: numbers, Downloads: downloads}))
+		Pages: pages, Durations: numbers, Downloads: downloads, Touched: make([]bool, len(some)), Clients: numbers}))
 	require.NoError(t, q.NoteKeyUses(ctx, store.NoteKeyUsesParams{IDs: some, Times: times}))
 	_, err := pool.Unscoped().Exec(ctx, `WITH s AS (UPDATE user_sessions SET last_active_at = clock_timestamp() WHERE id = ANY ($1) RETURNING user_id)
 		UPDATE memberships m SET last_seen_at = clock_timestamp() FROM s WHERE m.user_id = s.user_id`, some) // NoteSessionActivity, which waits a minute

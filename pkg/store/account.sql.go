@@ -99,7 +99,7 @@ func (q *Queries) EventUsage(ctx context.Context) (EventUsageRow, error) {
 }
 
 const getAccount = `-- name: GetAccount :one
-SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, language, timezone, brand_font, reading_notices, weekly_report, reported_until, alert_notices, quiet_from, quiet_until, open_statuses, closed_statuses FROM accounts WHERE id = $1
+SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, language, timezone, brand_font, reading_notices, weekly_report, reported_until, alert_notices, quiet_from, quiet_until, open_statuses, closed_statuses, left_out_suspects FROM accounts WHERE id = $1
 `
 
 func (q *Queries) GetAccount(ctx context.Context, id uuid.UUID) (Account, error) {
@@ -128,6 +128,7 @@ func (q *Queries) GetAccount(ctx context.Context, id uuid.UUID) (Account, error)
 		&i.QuietUntil,
 		&i.OpenStatuses,
 		&i.ClosedStatuses,
+		&i.LeftOutSuspects,
 	)
 	return i, err
 }
@@ -275,7 +276,7 @@ func (q *Queries) KeysOfAccount(ctx context.Context, accountID uuid.UUID) ([]Key
 }
 
 const listAccounts = `-- name: ListAccounts :many
-SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, language, timezone, brand_font, reading_notices, weekly_report, reported_until, alert_notices, quiet_from, quiet_until, open_statuses, closed_statuses FROM accounts ORDER BY created_at, id
+SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, language, timezone, brand_font, reading_notices, weekly_report, reported_until, alert_notices, quiet_from, quiet_until, open_statuses, closed_statuses, left_out_suspects FROM accounts ORDER BY created_at, id
 `
 
 func (q *Queries) ListAccounts(ctx context.Context) ([]Account, error) {
@@ -310,6 +311,7 @@ func (q *Queries) ListAccounts(ctx context.Context) ([]Account, error) {
 			&i.QuietUntil,
 			&i.OpenStatuses,
 			&i.ClosedStatuses,
+			&i.LeftOutSuspects,
 		); err != nil {
 			return nil, err
 		}
@@ -388,7 +390,7 @@ func (q *Queries) LockPlan(ctx context.Context) (string, error) {
 }
 
 const ownAccount = `-- name: OwnAccount :one
-SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, language, timezone, brand_font, reading_notices, weekly_report, reported_until, alert_notices, quiet_from, quiet_until, open_statuses, closed_statuses FROM accounts
+SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, language, timezone, brand_font, reading_notices, weekly_report, reported_until, alert_notices, quiet_from, quiet_until, open_statuses, closed_statuses, left_out_suspects FROM accounts
 `
 
 // The account that the transaction is scoped to.
@@ -418,6 +420,7 @@ func (q *Queries) OwnAccount(ctx context.Context) (Account, error) {
 		&i.QuietUntil,
 		&i.OpenStatuses,
 		&i.ClosedStatuses,
+		&i.LeftOutSuspects,
 	)
 	return i, err
 }

@@ -72,11 +72,13 @@ const addSessionActivity = `-- name: AddSessionActivity :exec
 UPDATE sessions s
 SET last_active_at = greatest(s.last_active_at, n.last),
     pages = CASE WHEN s.pages @> n.pages::integer[] THEN s.pages ELSE ARRAY(SELECT DISTINCT p FROM unnest(s.pages || n.pages::integer[]) AS p ORDER BY p) END,
-    duration_ms = s.duration_ms + n.duration, downloads = s.downloads + n.downloads
+    duration_ms = s.duration_ms + n.duration, downloads = s.downloads + n.downloads,
+    touched = s.touched OR n.touched, client = coalesce(nullif(n.client, 0), s.client)
 FROM (
     SELECT unnest($1::uuid[]) AS id, unnest($2::uuid[]) AS link_id, unnest($3::timestamptz[]) AS last,
         unnest($4::text[]) AS pages, unnest($5::bigint[]) AS duration,
-        unnest($6::integer[]) AS downloads
+        unnest($6::integer[]) AS downloads, unnest($7::boolean[]) AS touched,
+        unnest($8::bigint[]) AS client
 ) AS n
 WHERE s.id = n.id AND s.access_link_id = n.link_id AND s.ended_at IS NULL
 `
@@ -88,6 +90,8 @@ type AddSessionActivityParams struct {
 	Pages     []string
 	Durations []int64
 	Downloads []int32
+	Touched   []bool
+	Clients   []int64
 }
 
 // Adds activity to sessions that are not over. The arrays are parallel; an element of pages is a Postgres array as text.
@@ -99,6 +103,8 @@ func (q *Queries) AddSessionActivity(ctx context.Context, arg AddSessionActivity
 		arg.Pages,
 		arg.Durations,
 		arg.Downloads,
+		arg.Touched,
+		arg.Clients,
 	)
 	return err
 }

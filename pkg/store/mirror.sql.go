@@ -298,6 +298,36 @@ func (q *Queries) CopyOfSubmissions(ctx context.Context, ids []uuid.UUID) ([]Cop
 	return items, nil
 }
 
+const copyOfSuspects = `-- name: CopyOfSuspects :many
+SELECT id, account_id, access_link_id, rule, started_at FROM suspects WHERE id = ANY ($1::uuid[])
+`
+
+func (q *Queries) CopyOfSuspects(ctx context.Context, ids []uuid.UUID) ([]Suspect, error) {
+	rows, err := q.db.Query(ctx, copyOfSuspects, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Suspect
+	for rows.Next() {
+		var i Suspect
+		if err := rows.Scan(
+			&i.ID,
+			&i.AccountID,
+			&i.AccessLinkID,
+			&i.Rule,
+			&i.StartedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const endComparison = `-- name: EndComparison :exec
 UPDATE copies SET compared_at = now(), cluster = $1 WHERE copy = $2
 `

@@ -60,6 +60,7 @@ type Account struct {
 	QuietUntil        *string
 	OpenStatuses      []string
 	ClosedStatuses    []string
+	LeftOutSuspects   []string
 }
 
 type Alert struct {
@@ -273,6 +274,8 @@ type Session struct {
 	DurationMs    int64
 	Downloads     int32
 	Bot           bool
+	Touched       bool
+	Client        *int64
 }
 
 type Submission struct {
@@ -293,6 +296,14 @@ type Submission struct {
 	ConsentedAt          *time.Time
 	Answers              []byte
 	HeadlineB            *bool
+}
+
+type Suspect struct {
+	ID           uuid.UUID
+	AccountID    uuid.UUID
+	AccessLinkID uuid.UUID
+	Rule         string
+	StartedAt    time.Time
 }
 
 type UtmTemplate struct {

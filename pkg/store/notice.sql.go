@@ -507,9 +507,10 @@ UPDATE accounts SET
     timezone = coalesce($17, timezone),
     open_statuses = coalesce($18::text[], open_statuses),
     closed_statuses = coalesce($19::text[], closed_statuses),
+    left_out_suspects = coalesce($20::text[], left_out_suspects),
     reported_until = CASE WHEN $3::boolean AND NOT weekly_report THEN now() ELSE reported_until END,
     digest_until = CASE WHEN $1 = 'daily' AND notify <> 'daily' THEN now() ELSE digest_until END
-RETURNING id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, language, timezone, brand_font, reading_notices, weekly_report, reported_until, alert_notices, quiet_from, quiet_until, open_statuses, closed_statuses
+RETURNING id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, language, timezone, brand_font, reading_notices, weekly_report, reported_until, alert_notices, quiet_from, quiet_until, open_statuses, closed_statuses, left_out_suspects
 `
 
 type UpdateAccountParams struct {
@@ -532,6 +533,7 @@ type UpdateAccountParams struct {
 	Timezone        *string
 	OpenStatuses    []string
 	ClosedStatuses  []string
+	LeftOutSuspects []string
 }
 
 // Daily mails begin with the leads that come after they were switched on. Another address is not confirmed, unless
@@ -557,6 +559,7 @@ func (q *Queries) UpdateAccount(ctx context.Context, arg UpdateAccountParams) (A
 		arg.Timezone,
 		arg.OpenStatuses,
 		arg.ClosedStatuses,
+		arg.LeftOutSuspects,
 	)
 	var i Account
 	err := row.Scan(
@@ -582,6 +585,7 @@ func (q *Queries) UpdateAccount(ctx context.Context, arg UpdateAccountParams) (A
 		&i.QuietUntil,
 		&i.OpenStatuses,
 		&i.ClosedStatuses,
+		&i.LeftOutSuspects,
 	)
 	return i, err
 }

@@ -163,7 +163,7 @@ func (q *Queries) PersonID(ctx context.Context, arg PersonIDParams) (uuid.UUID, 
 }
 
 const sessionsOfPerson = `-- name: SessionsOfPerson :many
-SELECT id, account_id, access_link_id, magnet_version, started_at, last_active_at, ended_at, pages, duration_ms, downloads, bot FROM sessions WHERE access_link_id = ANY ($1::uuid[]) ORDER BY started_at, id
+SELECT id, account_id, access_link_id, magnet_version, started_at, last_active_at, ended_at, pages, duration_ms, downloads, bot, touched, client FROM sessions WHERE access_link_id = ANY ($1::uuid[]) ORDER BY started_at, id
 `
 
 func (q *Queries) SessionsOfPerson(ctx context.Context, accessLinkIds []uuid.UUID) ([]Session, error) {
@@ -187,6 +187,8 @@ func (q *Queries) SessionsOfPerson(ctx context.Context, accessLinkIds []uuid.UUI
 			&i.DurationMs,
 			&i.Downloads,
 			&i.Bot,
+			&i.Touched,
+			&i.Client,
 		); err != nil {
 			return nil, err
 		}

@@ -216,8 +216,11 @@ func (q *Queries) GetOpening(ctx context.Context, id uuid.UUID) (GetOpeningRow, 
 
 const getSessionFile = `-- name: GetSessionFile :one
 SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.max_views, a.opened_count, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, a.watermark, f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at, f.discarded_at, f.outline, f.object_id, f.unreadable_page, m.title, m.downloadable, s.bot, s.started_at,
-    (a.watermark OR coalesce(l.watermark, false))::boolean AS watermarked
+    (a.watermark OR coalesce(l.watermark, false))::boolean AS watermarked, coalesce(j.rule, '')::text AS suspect,
+    coalesce(j.rule = ANY (o.left_out_suspects), false)::boolean AS left_out
 FROM sessions s
+JOIN accounts o ON o.id = s.account_id
+LEFT JOIN suspects j ON j.account_id = s.account_id AND j.id = s.id
 JOIN access_links a ON a.account_id = s.account_id AND a.id = s.access_link_id
 JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
 JOIN lead_magnet_files f ON f.account_id = m.account_id AND f.lead_magnet_id = m.id AND f.version = s.magnet_version
@@ -240,6 +243,8 @@ type GetSessionFileRow struct {
 	Bot            bool
 	StartedAt      time.Time
 	Watermarked    bool
+	Suspect        string
+	LeftOut        bool
 }
 
 // Reads the file of a session that may still be read.
@@ -288,6 +293,8 @@ func (q *Queries) GetSessionFile(ctx context.Context, arg GetSessionFileParams) 
 		&i.Bot,
 		&i.StartedAt,
 		&i.Watermarked,
+		&i.Suspect,
+		&i.LeftOut,
 	)
 	return i, err
 }
@@ -367,7 +374,7 @@ WHERE s.id = $1 AND s.access_link_id = $2 AND s.ended_at IS NULL AND s.bot = $3
     AND s.started_at > clock_timestamp() - make_interval(secs => $5::float8)
     AND a.account_id = s.account_id AND a.id = s.access_link_id AND a.is_active
     AND m.account_id = a.account_id AND m.id = a.lead_magnet_id AND m.is_active
-RETURNING s.id, s.account_id, s.access_link_id, s.magnet_version, s.started_at, s.last_active_at, s.ended_at, s.pages, s.duration_ms, s.downloads, s.bot, a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.max_views, a.opened_count, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, a.watermark
+RETURNING s.id, s.account_id, s.access_link_id, s.magnet_version, s.started_at, s.last_active_at, s.ended_at, s.pages, s.duration_ms, s.downloads, s.bot, s.touched, s.client, a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.max_views, a.opened_count, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, a.watermark
 `
 
 type ResumeSessionParams struct {
@@ -406,6 +413,8 @@ func (q *Queries) ResumeSession(ctx context.Context, arg ResumeSessionParams) (R
 		&i.Session.DurationMs,
 		&i.Session.Downloads,
 		&i.Session.Bot,
+		&i.Session.Touched,
+		&i.Session.Client,
 		&i.AccessLink.ID,
 		&i.AccessLink.AccountID,
 		&i.AccessLink.LeadMagnetID,

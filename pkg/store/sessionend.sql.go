@@ -31,7 +31,7 @@ WHERE s.id IN (
         SELECT o.id FROM sessions o WHERE o.ended_at IS NULL AND o.started_at < $1::timestamptz AND o.last_active_at < $1::timestamptz
         ORDER BY o.started_at LIMIT $2::bigint FOR UPDATE SKIP LOCKED)
     AND a.account_id = s.account_id AND a.id = s.access_link_id
-RETURNING s.id, s.account_id, s.access_link_id, s.magnet_version, s.started_at, s.last_active_at, s.ended_at, s.pages, s.duration_ms, s.downloads, s.bot, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.source
+RETURNING s.id, s.account_id, s.access_link_id, s.magnet_version, s.started_at, s.last_active_at, s.ended_at, s.pages, s.duration_ms, s.downloads, s.bot, s.touched, s.client, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.source
 `
 
 type EndSessionsParams struct {
@@ -71,6 +71,8 @@ func (q *Queries) EndSessions(ctx context.Context, arg EndSessionsParams) ([]End
 			&i.Session.DurationMs,
 			&i.Session.Downloads,
 			&i.Session.Bot,
+			&i.Session.Touched,
+			&i.Session.Client,
 			&i.LeadMagnetID,
 			&i.GenericLinkID,
 			&i.SubmissionID,

@@ -100,7 +100,8 @@ func linkStatement(f Filter) scope.Statement {
 	clause, params := where(f.conditions())
 	params["max_times"] = strconv.Itoa(maxTimes)
 	return scope.Statement{
-		Name: "event days of a link",
+		Name:  "event days of a link",
+		Whole: true,
 		SQL: `SELECT toDate(created_at) AS day, toInt64(count()) AS events,
     if(events <= {max_times:Int64}, groupArray({max_times:UInt64})(created_at), []) AS times
 FROM lodestone.events
@@ -132,7 +133,7 @@ func daysStatement(f Filter, now time.Time) scope.Statement {
 	}
 	return scope.Statement{
 		// To add up on the server would take it another millisecond of planning.
-		Name: "event days", SQL: strings.Join(selects, "\nUNION ALL\n"), Params: params,
+		Name: "event days", Whole: true, SQL: strings.Join(selects, "\nUNION ALL\n"), Params: params,
 		Projection: "by_day", AtOnce: true,
 		Alone: f.ReceivedAfter == nil, // else the index "stored" is needed
 	}

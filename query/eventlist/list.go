@@ -294,7 +294,7 @@ func pageStatement(f Filter, s span, offset, limit int64) scope.Statement {
 	}
 	// No projection has the order of a page, and finding that out costs the server about half a
 	// millisecond each.
-	return scope.Statement{Name: "event page", SQL: selection + clause + order + ending, Params: params,
+	return scope.Statement{Name: "event page", Whole: true, SQL: selection + clause + order + ending, Params: params,
 		Projection: scope.NoProjection}
 }
 

@@ -26,7 +26,7 @@ func between(from, to time.Time) map[string]string {
 func Days(ctx context.Context, ch *scope.ClickHouse, account uuid.UUID, from,
 	to time.Time) (days []time.Time, err error) {
 	err = ch.Query(ctx, account, scope.Statement{
-		Name: "days with events", Params: between(from, to),
+		Name: "days with events", Whole: true, Params: between(from, to),
 		SQL: "SELECT toDate(stored_at, 'UTC') AS day FROM lodestone.events " + storedBetween + " GROUP BY day ORDER BY day",
 	}, func(row scope.Row) error {
 		var day time.Time

@@ -24,6 +24,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/suspect"
 	"lodestone/pkg/tracing"
 )
 
@@ -32,6 +33,7 @@ var tables = []string{
 	"lodestone.events", "lodestone.link_views", "lodestone.lead_magnets",
 	"lodestone.generic_links", "lodestone.access_links",
 	"lodestone.submissions", "lodestone.magnet_versions", "lodestone.expired_views",
+	"lodestone.suspects",
 }
 
 // Limits bounds what queries may take.
@@ -48,6 +50,7 @@ type ClickHouse struct {
 	limits  Limits
 	settled settledTime
 	meter   *meter
+	leftOut *leftOut
 }
 
 // Open returns a ClickHouse without connecting: the first use does.
@@ -107,6 +110,9 @@ type Statement struct {
 	AtOnce bool
 	// Threads that run it; 0: one. Few of many short statements gain by more.
 	Threads int
+	// Whole says that the sessions that the account leaves out are read like all others: lists show
+	// everything.
+	Whole bool
 	// OneSnapshot says that all reads of a table see one state of it, whatever is stored meanwhile.
 	OneSnapshot bool
 }
@@ -135,7 +141,14 @@ func (c *ClickHouse) Query(ctx context.Context, account uuid.UUID, s Statement, 
 	ctx, cancel := context.WithTimeout(ctx, c.limits.Timeout)
 	defer cancel()
 	ctx, end := tracing.Begin(ctx, func() string { return "clickhouse " + s.Name })
-	err := c.ask(c.scoped(ctx, account, s), s.SQL, each)
+	var rules []suspect.Rule
+	var err error
+	if !s.Whole {
+		rules, err = c.leftOut.of(ctx, account)
+	}
+	if err == nil {
+		err = c.ask(c.scoped(ctx, account, s, rules), s.SQL, each)
+	}
 	end(err)
 	c.meter.observe(asker, began, err)
 	if err != nil {
@@ -190,8 +203,9 @@ func ask(ctx context.Context, conn driver.Conn, sql string, each func(Row) error
 }
 
 // scoped adds to the context everything that confines the query.
-func (c *ClickHouse) scoped(ctx context.Context, account uuid.UUID, s Statement) context.Context {
-	settings, params := s.confined(account, c.limits)
+func (c *ClickHouse) scoped(ctx context.Context, account uuid.UUID, s Statement,
+	rules []suspect.Rule) context.Context {
+	settings, params := s.confined(account, rules, c.limits)
 	return native.Context(ctx, native.WithParameters(params), native.WithSettings(settings),
 		native.WithSpan(trace.SpanContextFromContext(ctx)), metered(ctx))
 }
@@ -207,15 +221,15 @@ func (s Statement) check(account uuid.UUID) error {
 	return nil
 }
 
-// confined returns the settings and the parameters that confine the statement to an account and to
-// limits.
-func (s Statement) confined(account uuid.UUID, l Limits) (native.Settings, native.Parameters) {
+// confined returns the settings and the parameters that confine the statement to an account,
+// without the sessions of some rules, and to limits.
+func (s Statement) confined(account uuid.UUID, rules []suspect.Rule, l Limits) (native.Settings, native.Parameters) {
 	params := native.Parameters{}
 	maps.Copy(params, s.Params)
 	params["account"] = account.String()
 	settings := s.Settings()
 	maps.Copy(settings, native.Settings{
-		"additional_table_filters": filters(account),
+		"additional_table_filters": filters(account, rules),
 		"readonly":                 1,
 		"max_memory_usage":         l.MemoryBytes,
 		// The driver sets a later one from the deadline, if that is not within a second.
@@ -268,8 +282,20 @@ func (s Statement) Settings() native.Settings {
 
 // filters returns the text of a map from table to condition, in ClickHouse's form. The same holds
 // on each shard that the server asks for its rows, and for the tables over all shards.
-func filters(account uuid.UUID) string {
-	return conditions(func(string) string { return fmt.Sprintf(`account_id = toUUID(\'%s\')`, account) })
+func filters(account uuid.UUID, rules []suspect.Rule) string {
+	return conditions(func(table string) string {
+		own := fmt.Sprintf(`account_id = toUUID(\'%s\')`, account)
+		if len(rules) == 0 {
+			return own
+		}
+		switch table {
+		case "lodestone.events":
+			own += without(account, rules)
+		case "lodestone.link_views":
+			own += " AND suspect NOT IN " + list(rules)
+		}
+		return own
+	})
 }
 
 // conditions returns the text of a map from each table to its condition.

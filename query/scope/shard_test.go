@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/event"
+	"lodestone/pkg/suspect"
 	"lodestone/pkg/test/enginetest"
 	"lodestone/query/querytest"
 	"lodestone/query/scope"
@@ -59,6 +60,21 @@ func TestAccountsAreApartOnEveryShard(t *testing.T) {
 			require.EqualValues(t, 5, count(t, ch, five, sql), sql)
 			require.Zero(t, count(t, ch, querytest.ID(t), sql), sql)
 		}
+	}
+	// A suspected session is on record on every shard, and its events on one.
+	var left uuid.UUID
+	require.NoError(t, shards.Conn(t, 1).QueryRow(t.Context(), fmt.Sprintf(
+		"SELECT event_id FROM lodestone.events WHERE account_id = '%s'", three)).Scan(&left))
+	for i := range 2 {
+		require.NoError(t, shards.Conn(t, i).Exec(t.Context(), fmt.Sprintf(
+			"INSERT INTO lodestone.suspects (id, account_id, rule, version) VALUES ('%s', '%s', 'network', 1)", left, three)))
+	}
+	for range 2 {
+		var n uint64
+		require.NoError(t, ch.Query(scope.Leaving(t.Context(), suspect.Network), three, scope.Statement{Name: "test",
+			SQL: "SELECT count() FROM lodestone.events WHERE event_id NOT IN (SELECT event_id FROM lodestone.events WHERE 0)"},
+			func(row scope.Row) error { return row.Scan(&n) }))
+		require.EqualValues(t, 2, n)
 	}
 	require.EqualValues(t, 2, count(t, ch, three, "SELECT count() FROM lodestone.link_views"))
 	require.EqualValues(t, 1, count(t, ch, five, "SELECT count() FROM lodestone.link_views"))

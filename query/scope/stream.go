@@ -215,7 +215,7 @@ func (s *streams) ask(ctx context.Context, values url.Values, sql string) (body 
 
 // query returns the parameters of the request: what confines the statement, and the format.
 func (s *streams) query(account uuid.UUID, st Statement, f Format) url.Values {
-	settings, params := st.confined(account, s.limits)
+	settings, params := st.confined(account, nil, s.limits) // a file has everything
 	values := url.Values{}
 	for name, value := range f.Settings {
 		values.Set(name, value)

@@ -62,7 +62,7 @@ for (const [device, o] of every ? looks : [['desktop', {}]]) {
     await look('link-campaigns', `/dashboard/links/${link.id}/campaigns?utm_source=newsletter&utm_campaign=spring`);
     await look('link-edit', `/dashboard/links/${link.id}/edit`);
     await look('link-site', `/dashboard/links/${link.id}/site`);
-    for (const section of ['', '/notices', '/alerts', '/people', '/keys', '/webhooks', `/webhooks/${hook.id}`, '/sessions', '/audit', '/usage']) {
+    for (const section of ['', '/notices', '/alerts', '/suspects', '/people', '/keys', '/webhooks', `/webhooks/${hook.id}`, '/sessions', '/audit', '/usage']) {
       await look(`settings${section.replace(hook.id, 'one').replaceAll('/', '-')}`, `/dashboard/settings${section}`);
       const size = v.page.viewportSize();
       if (!every) await v.page.setViewportSize({ width: 360, height: 640 });

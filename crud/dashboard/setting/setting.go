@@ -32,7 +32,7 @@ type Screens struct {
 
 // screens are the files of the screens.
 var screens = []string{"account", "notices", "alerts", "people", "keys", "webhooks", "webhook", "sessions", "passkeys",
-	"usage", "audit"}
+	"usage", "audit", "suspects"}
 
 // New returns the settings in a frame.
 func New(f *frame.Frame, p Passkeys) (*Screens, error) {
@@ -64,6 +64,8 @@ func (s *Screens) Register(a *api.API) {
 	s.frame.Mount(a, "POST "+screenPath+"/alerts", s.createRule)
 	s.frame.Mount(a, "POST "+screenPath+"/alerts/{id}/delete", s.deleteRule)
 	s.frame.Mount(a, "POST "+screenPath+"/alerts/sending", s.changeSending)
+	s.frame.Mount(a, "GET "+screenPath+"/suspects", s.showSuspects)
+	s.frame.Mount(a, "POST "+screenPath+"/suspects", s.changeSuspects)
 	s.frame.Mount(a, "GET "+screenPath+"/people", s.showPeople)
 	s.frame.Mount(a, "POST "+screenPath+"/people", s.invite)
 	s.frame.Mount(a, "POST "+screenPath+"/people/{id}", s.changeRole)
@@ -104,7 +106,7 @@ func sections(v *frame.Visit, chosen string) (list []section) {
 		needs     auth.Scope
 	}{
 		{"setting.account", "", auth.Read}, {"setting.notices", "/notices", auth.Read},
-		{"setting.alerts", "/alerts", auth.Read},
+		{"setting.alerts", "/alerts", auth.Read}, {"setting.suspects", "/suspects", auth.Read},
 		{"setting.people", "/people", auth.People},
 		{"setting.keys", "/keys", auth.Keys}, {"setting.webhooks", "/webhooks", auth.Webhooks},
 		{"setting.sessions", "/sessions", auth.Read}, {"setting.passkeys", "/passkeys", auth.Read},

@@ -152,11 +152,13 @@ SELECT id, view_count FROM counted_generic_links WHERE id = ANY (sqlc.arg(ids)::
 UPDATE sessions s
 SET last_active_at = greatest(s.last_active_at, n.last),
     pages = CASE WHEN s.pages @> n.pages::integer[] THEN s.pages ELSE ARRAY(SELECT DISTINCT p FROM unnest(s.pages || n.pages::integer[]) AS p ORDER BY p) END,
-    duration_ms = s.duration_ms + n.duration, downloads = s.downloads + n.downloads
+    duration_ms = s.duration_ms + n.duration, downloads = s.downloads + n.downloads,
+    touched = s.touched OR n.touched, client = coalesce(nullif(n.client, 0), s.client)
 FROM (
     SELECT unnest(sqlc.arg(ids)::uuid[]) AS id, unnest(sqlc.arg(links)::uuid[]) AS link_id, unnest(sqlc.arg(last)::timestamptz[]) AS last,
         unnest(sqlc.arg(pages)::text[]) AS pages, unnest(sqlc.arg(durations)::bigint[]) AS duration,
-        unnest(sqlc.arg(downloads)::integer[]) AS downloads
+        unnest(sqlc.arg(downloads)::integer[]) AS downloads, unnest(sqlc.arg(touched)::boolean[]) AS touched,
+        unnest(sqlc.arg(clients)::bigint[]) AS client
 ) AS n
 WHERE s.id = n.id AND s.access_link_id = n.link_id AND s.ended_at IS NULL;
 

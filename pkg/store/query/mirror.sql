@@ -66,6 +66,9 @@ SELECT s.id, s.account_id, l.lead_magnet_id, s.generic_link_id, CASE WHEN (SELEC
 FROM submissions s JOIN generic_links l ON l.account_id = s.account_id AND l.id = s.generic_link_id
 WHERE s.id = ANY (sqlc.arg(ids)::uuid[]);
 
+-- name: CopyOfSuspects :many
+SELECT id, account_id, access_link_id, rule, started_at FROM suspects WHERE id = ANY (sqlc.arg(ids)::uuid[]);
+
 -- name: PageCounts :many
 -- Of every version of the lead magnets whose pages were counted.
 SELECT account_id, lead_magnet_id, version, page_count::integer AS page_count FROM lead_magnet_files

@@ -50,6 +50,7 @@ UPDATE accounts SET
     timezone = coalesce(sqlc.narg(timezone), timezone),
     open_statuses = coalesce(sqlc.narg(open_statuses)::text[], open_statuses),
     closed_statuses = coalesce(sqlc.narg(closed_statuses)::text[], closed_statuses),
+    left_out_suspects = coalesce(sqlc.narg(left_out_suspects)::text[], left_out_suspects),
     reported_until = CASE WHEN sqlc.narg(weekly_report)::boolean AND NOT weekly_report THEN now() ELSE reported_until END,
     digest_until = CASE WHEN sqlc.narg(notify) = 'daily' AND notify <> 'daily' THEN now() ELSE digest_until END
 RETURNING *;

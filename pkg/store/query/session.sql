@@ -55,8 +55,11 @@ SELECT EXISTS (
 -- name: GetSessionFile :one
 -- Reads the file of a session that may still be read.
 SELECT sqlc.embed(a), sqlc.embed(f), m.title, m.downloadable, s.bot, s.started_at,
-    (a.watermark OR coalesce(l.watermark, false))::boolean AS watermarked
+    (a.watermark OR coalesce(l.watermark, false))::boolean AS watermarked, coalesce(j.rule, '')::text AS suspect,
+    coalesce(j.rule = ANY (o.left_out_suspects), false)::boolean AS left_out
 FROM sessions s
+JOIN accounts o ON o.id = s.account_id
+LEFT JOIN suspects j ON j.account_id = s.account_id AND j.id = s.id
 JOIN access_links a ON a.account_id = s.account_id AND a.id = s.access_link_id
 JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
 JOIN lead_magnet_files f ON f.account_id = m.account_id AND f.lead_magnet_id = m.id AND f.version = s.magnet_version

@@ -30,6 +30,8 @@ const notice = new Notice(find("notice"));
 const { path = "", preview = "", assets = "" } = root.dataset;
 
 let session: Session;
+/** Whether someone used a pointer, a wheel, a key or a finger since the page was opened. Scripts do not count. */
+let touched = false;
 
 function newQueue(collector: string, token: string): Queue {
   const url = `${collector}/v1/events`;
@@ -164,7 +166,8 @@ async function show(pdfjs: typeof import("pdfjs-dist"), pdf: PDFDocumentProxy, f
   let timer = 0;
   let rail: Rail | null = null;
   const visits = new Visits({ now: () => performance.now(), wall: () => Date.now() }, (visit) => {
-    queue.add({ event_type: "page_viewed", event_data: { page: visit.page, duration_ms: visit.durationMs } }, visit.startedAt);
+    const seen = { page: visit.page, duration_ms: visit.durationMs };
+    queue.add({ event_type: "page_viewed", event_data: touched ? seen : { ...seen, input: 0 } }, visit.startedAt);
   });
   const changed = (page: number | null) => {
     visits.see(page);
@@ -239,7 +242,10 @@ function watch(visits: Visits, queue: Queue): void {
   addEventListener("pageshow", visible);
   addEventListener("online", () => queue.online());
   for (const kind of ["pointerdown", "pointermove", "keydown", "wheel", "scroll", "touchstart"]) {
-    addEventListener(kind, () => visits.input(), { passive: true, capture: true });
+    addEventListener(kind, (event) => {
+      touched ||= event.isTrusted && kind !== "scroll"; // a script scrolls as well
+      visits.input();
+    }, { passive: true, capture: true });
   }
   visible();
 }
