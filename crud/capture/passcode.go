@@ -17,8 +17,9 @@ type guesses struct {
 	subject string
 }
 
-// guessesOf returns those of one link: of a network, and then of everyone, so that a network that is
-// refused uses nothing of what others have. An address that is not known stands for many clients.
+// guessesOf returns those of one link: of a network, and then of everyone, so that a network that
+// is refused uses nothing of what others have. An address that is not known stands for many
+// clients.
 func guessesOf(link store.GenericLink, client netip.Addr) (list []guesses) {
 	id := link.ID.String()
 	if client.IsValid() {
