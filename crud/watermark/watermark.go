@@ -72,6 +72,31 @@ type stamped struct {
 	read    time.Time
 }
 
+// wait returns when the document is stamped, or ctx ends before.
+func (s *stamped) wait(ctx context.Context) error {
+	select {
+	case <-s.ready:
+		return s.err
+	default:
+	}
+	select {
+	case <-s.ready:
+		return s.err
+	case <-ctx.Done():
+		return fmt.Errorf("wait for the stamped document: %w", ctx.Err())
+	}
+}
+
+// isOver reports whether the stamping failed so long ago that it is tried again.
+func (s *stamped) isOver() bool {
+	select {
+	case <-s.ready:
+		return s.err != nil && time.Since(s.tried) > failedFor
+	default:
+		return false
+	}
+}
+
 // New returns the marks. Close removes what it keeps on the disk.
 func New(d Deps) *Marks { return &Marks{deps: d, docs: map[version]*stamped{}} }
 
@@ -122,9 +147,7 @@ func (m *Marks) enter(ctx context.Context, f store.LeadMagnetFile) (*stamped, er
 	key := version{f.LeadMagnetID, f.Version}
 	m.mu.Lock()
 	s, found := m.docs[key]
-	if found && s.err != nil && time.Since(s.tried) > failedFor {
-		found = false
-	}
+	found = found && !s.isOver()
 	if !found {
 		s = &stamped{ready: make(chan struct{}), tried: time.Now()}
 		m.docs[key] = s
@@ -138,13 +161,7 @@ func (m *Marks) enter(ctx context.Context, f store.LeadMagnetFile) (*stamped, er
 		m.stamp(context.WithoutCancel(ctx), f, s)
 		close(s.ready)
 	}
-	var err error
-	select {
-	case <-s.ready:
-		err = s.err
-	case <-ctx.Done():
-		err = ctx.Err()
-	}
+	err := s.wait(ctx)
 	if err == nil {
 		return s, nil
 	}
@@ -167,6 +184,7 @@ func (m *Marks) stamp(ctx context.Context, f store.LeadMagnetFile, s *stamped) {
 		s.err = fmt.Errorf("stamp document: %w", err)
 		return
 	}
+	_ = os.Remove(to.Name()) // so that a process that is killed leaves nothing; where that cannot be, remove does it
 	err = m.deps.Files.WithCopy(ctx, f, func(temp *os.File) (err error) {
 		s.place, err = m.deps.Reader.Stamp(ctx, f.AccountID, temp, to)
 		return err
