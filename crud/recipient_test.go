@@ -205,7 +205,7 @@ func TestRemindingRecipients(t *testing.T) {
 		testTimeout, 10*time.Millisecond)
 	require.EqualValues(t, 0, u.post(t, path+"/remind", rule).object(t)["queued"], "no one is reminded twice")
 	atOnce := strings.Replace(rule, `"after_days":3`, `"after_days":0`, 1)
-	require.EqualValues(t, 1, u.post(t, path+"/remind", atOnce).object(t)["queued"], "new@example.com, whose mail is a day old")
+	require.EqualValues(t, 1, u.post(t, path+"/remind", atOnce).object(t)["queued"], "who has the mail since a day")
 	r := u.send(t, "PUT", path+"/reminder", strings.NewReader(atOnce), "Content-Type", "application/json")
 	require.Equal(t, problem.ValidationError, r.problem(t).Code, "a rule would remind everyone at once")
 	require.Equal(t, http.StatusNoContent, u.remove(t, path+"/reminder").status)
