@@ -292,8 +292,8 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, w
 	}
 	c.fillPlaces(engines.DataDir()) // of the spool and of the log of erasures, for the parts that follow
 	p.as("collector")
-	if err := p.addCollector(c.Collector, c.Crud.Country, c.Crud.Suspects, c.Producer, c.Spool, o.kafka, o.ring,
-		o.pool); err != nil {
+	if err := p.addCollector(c.Collector, c.Crud.Country, c.Crud.Suspects, c.Producer, c.Spool,
+		o.kafka, o.ring, o.pool); err != nil {
 		return nil, err
 	}
 	p.as("crud") // which serves the API

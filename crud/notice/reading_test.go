@@ -186,6 +186,32 @@ func TestNoticesOfReadersFollowTheirSessions(t *testing.T) {
 	require.Len(t, f.mails(), len(want))
 }
 
+// What the account leaves out is no news, and takes none from the person who comes after it.
+func TestSuspectedSessionsThatAreLeftOutAreNoNews(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	f.readingNotices(notice.Each)
+	f.exec("UPDATE accounts SET left_out_suspects = '{delivery}' WHERE id = $1", f.account)
+	reader, other := f.reader("ada@example.com"), f.reader("bob@example.com")
+	from := at("2026-11-01 10:00")
+	scanner := visit{id: uuid.New(), link: reader, from: from, to: from.Add(time.Minute), pages: documentPages}
+	person := visit{id: uuid.New(), link: reader, from: from.Add(time.Hour), to: from.Add(2 * time.Hour), pages: 2}
+	counted := visit{id: uuid.New(), link: other, from: from, to: from.Add(time.Minute), pages: 1}
+	for v, rule := range map[visit]string{scanner: "delivery", person: "", counted: "network"} {
+		f.add(v)
+		if rule != "" {
+			f.exec("INSERT INTO suspects (id, account_id, access_link_id, rule, started_at) VALUES ($1, $2, $3, $4, $5)", v.id,
+				f.account, v.link, rule, v.from)
+		}
+	}
+	f.end(false, scanner)
+	f.end(false, person, counted)
+	var news string
+	require.NoError(t, f.db.Unscoped().QueryRow(t.Context(),
+		"SELECT string_agg(session_id::text || ' ' || array_to_string(news, ','), ' ' ORDER BY started_at DESC) FROM reading_notices JOIN sessions ON id = session_id").Scan(&news))
+	require.Equal(t, person.id.String()+" opened "+counted.id.String()+" opened", news)
+}
+
 func TestANoticeOfAReader(t *testing.T) {
 	t.Parallel()
 	f := start(t)

@@ -122,14 +122,10 @@ func (c *Closer) closeSome(ctx context.Context, before time.Time) (n int, err er
 		if err != nil {
 			return err
 		}
-		var noticed []uuid.UUID // those that their account does not leave out
 		ended := map[uuid.UUID][]webhook.SessionEnded{}
 		for _, r := range rows {
 			j := suspects[r.Session.ID]
 			visitor := webhook.VisitorOf(r.Session.Bot, suspect.Rule(j.Rule), j.LeftOut)
-			if !j.LeftOut {
-				noticed = append(noticed, r.Session.ID)
-			}
 			ended[r.Session.AccountID] = append(ended[r.Session.AccountID], webhook.SessionEnded{
 				Link: webhook.Link{
 					AccessLinkID: r.Session.AccessLinkID, LeadMagnetID: r.LeadMagnetID, GenericLinkID: r.GenericLinkID,
@@ -146,10 +142,10 @@ func (c *Closer) closeSome(ctx context.Context, before time.Time) (n int, err er
 				return err
 			}
 		}
-		if c.deps.Notifier == nil || len(noticed) == 0 {
+		if c.deps.Notifier == nil || n == 0 {
 			return nil
 		}
-		return c.deps.Notifier.SessionsEnded(ctx, tx, noticed)
+		return c.deps.Notifier.SessionsEnded(ctx, tx, ids)
 	})
 	return n, err
 }

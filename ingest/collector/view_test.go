@@ -208,8 +208,8 @@ func TestPixelOfSomeoneWhoObjects(t *testing.T) {
 	require.Empty(t, v.UserAgent)
 }
 
-// A view from a network of the operator's file names the rule, and that of anyone else, of a program
-// that says what it is, or of a sender whose address is not a visitor's does not.
+// A view from a network of the operator's file names the rule. That of anyone else, of a program
+// that says what it is, or of a visitor who asks not to be tracked does not.
 func TestViewsFromADataCentreAreSuspected(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "networks.txt")

@@ -178,6 +178,7 @@ JOIN access_links a ON a.account_id = s.account_id AND a.id = s.access_link_id
 LEFT JOIN generic_links l ON l.account_id = a.account_id AND l.id = a.generic_link_id
 LEFT JOIN lead_magnet_files f ON f.account_id = a.account_id AND f.lead_magnet_id = a.lead_magnet_id AND f.version = s.magnet_version
 WHERE s.id = ANY ($1::uuid[]) AND (s.pages <> '{}' OR s.downloads > 0)
+    AND NOT EXISTS (SELECT FROM suspects j WHERE j.id = s.id AND j.rule = ANY (o.left_out_suspects))
     AND coalesce(l.reading_notices, o.reading_notices) <> 'none'
 ORDER BY s.last_active_at, s.id
 `
@@ -193,7 +194,8 @@ type EndedReadingsRow struct {
 	Send         string
 }
 
-// Unscoped: sessions in which a person read or downloaded, if their account or landing page wants notices of them.
+// Unscoped: sessions in which a person read or downloaded, if their account or landing page wants notices of them. Those that the account
+// leaves out have none.
 func (q *Queries) EndedReadings(ctx context.Context, ids []uuid.UUID) ([]EndedReadingsRow, error) {
 	rows, err := q.db.Query(ctx, endedReadings, ids)
 	if err != nil {
@@ -365,6 +367,7 @@ LEFT JOIN lead_magnet_files f ON f.account_id = a.account_id AND f.lead_magnet_i
 WHERE (s.account_id, s.access_link_id) IN (SELECT unnest($1::uuid[]), unnest($2::uuid[]))
     AND s.ended_at IS NOT NULL AND s.id <> ALL ($3::uuid[])
     AND (s.pages <> '{}' OR s.downloads > 0)
+    AND NOT EXISTS (SELECT FROM suspects j JOIN accounts o ON o.id = j.account_id WHERE j.id = s.id AND j.rule = ANY (o.left_out_suspects))
 GROUP BY s.access_link_id
 `
 
@@ -381,7 +384,8 @@ type ReadBeforeRow struct {
 	Downloaded   bool
 }
 
-// Unscoped: what was read and downloaded through access links in their sessions that are over, without those named.
+// Unscoped: what was read and downloaded through access links in their sessions that are over, without those named
+// and those that the account leaves out.
 func (q *Queries) ReadBefore(ctx context.Context, arg ReadBeforeParams) ([]ReadBeforeRow, error) {
 	rows, err := q.db.Query(ctx, readBefore, arg.Accounts, arg.Links, arg.Without)
 	if err != nil {

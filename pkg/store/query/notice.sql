@@ -93,7 +93,8 @@ LIMIT sqlc.arg(row_limit)::bigint;
 UPDATE generic_links SET reading_notices = NULL, revision = revision + 1, updated_at = clock_timestamp() WHERE reading_notices IS NOT NULL;
 
 -- name: ReadBefore :many
--- Unscoped: what was read and downloaded through access links in their sessions that are over, without those named.
+-- Unscoped: what was read and downloaded through access links in their sessions that are over, without those named
+-- and those that the account leaves out.
 SELECT s.access_link_id, max(s.last_active_at)::timestamptz AS last_active_at,
     coalesce(bool_or(f.page_count = ANY (s.pages)), false)::boolean AS finished,
     bool_or(s.downloads > 0 OR s.pages <> '{}' AND EXISTS (SELECT FROM downloads d
@@ -104,10 +105,12 @@ LEFT JOIN lead_magnet_files f ON f.account_id = a.account_id AND f.lead_magnet_i
 WHERE (s.account_id, s.access_link_id) IN (SELECT unnest(sqlc.arg(accounts)::uuid[]), unnest(sqlc.arg(links)::uuid[]))
     AND s.ended_at IS NOT NULL AND s.id <> ALL (sqlc.arg(without)::uuid[])
     AND (s.pages <> '{}' OR s.downloads > 0)
+    AND NOT EXISTS (SELECT FROM suspects j JOIN accounts o ON o.id = j.account_id WHERE j.id = s.id AND j.rule = ANY (o.left_out_suspects))
 GROUP BY s.access_link_id;
 
 -- name: EndedReadings :many
--- Unscoped: sessions in which a person read or downloaded, if their account or landing page wants notices of them.
+-- Unscoped: sessions in which a person read or downloaded, if their account or landing page wants notices of them. Those that the account
+-- leaves out have none.
 SELECT s.id, s.account_id, s.access_link_id, s.started_at, s.last_active_at,
     coalesce(f.page_count = ANY (s.pages), false)::boolean AS finished,
     (s.downloads > 0 OR EXISTS (SELECT FROM downloads d
@@ -119,6 +122,7 @@ JOIN access_links a ON a.account_id = s.account_id AND a.id = s.access_link_id
 LEFT JOIN generic_links l ON l.account_id = a.account_id AND l.id = a.generic_link_id
 LEFT JOIN lead_magnet_files f ON f.account_id = a.account_id AND f.lead_magnet_id = a.lead_magnet_id AND f.version = s.magnet_version
 WHERE s.id = ANY (sqlc.arg(ids)::uuid[]) AND (s.pages <> '{}' OR s.downloads > 0)
+    AND NOT EXISTS (SELECT FROM suspects j WHERE j.id = s.id AND j.rule = ANY (o.left_out_suspects))
     AND coalesce(l.reading_notices, o.reading_notices) <> 'none'
 ORDER BY s.last_active_at, s.id;
 
