@@ -358,17 +358,21 @@ func TestWhoOpenedNothing(t *testing.T) {
 		m.addLink(l, m.generics[n], "")
 		return l
 	}
+	read := func(l link, n int, at time.Time) event.Event {
+		e := m.view(l, 1, at, time.Second)
+		e.GenericLinkID = m.generics[n]
+		return e
+	}
 	give("old", 0, 40*day, "news")
 	give("first", 0, 20*day, "news")
 	give("second", 0, 10*day, "")
-	m.add(m.view(give("reader", 0, 10*day, "news"), 1, ago(time.Hour), time.Second))
-	m.add(m.view(give("before", 1, 50*day, ""), 1, ago(45*day), time.Second))
+	m.add(read(give("reader", 0, 10*day, "news"), 0, ago(time.Hour)))
+	m.add(read(give("before", 1, 50*day, ""), 1, ago(45*day)))
 	give("before", 1, 8*day, "")
-	scanned := m.view(give("scanned", 1, 6*day, ""), 1, ago(5*day), time.Second)
+	scanned := read(give("scanned", 1, 6*day, ""), 1, ago(5*day))
 	scanned.Bot = "scanner"
 	m.add(scanned)
-	late := give("late", 0, 25*day, "")
-	m.add(m.view(late, 1, ago(2*day), time.Second))
+	m.add(read(give("late", 0, 25*day, ""), 0, ago(2*day)))
 	m.store()
 	names := func(f reader.Filter) (names []string) {
 		f.Unopened = true
