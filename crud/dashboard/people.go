@@ -51,6 +51,14 @@ func (s readerSource) words() string {
 	return chart.None
 }
 
+// full are the words with the campaign.
+func (s readerSource) full() string {
+	if s.UTMCampaign == nil {
+		return s.words()
+	}
+	return s.words() + " · " + *s.UTMCampaign
+}
+
 type readerTotals struct {
 	Magnets    []string   `json:"magnets"`
 	Sessions   int64      `json:"sessions"`
@@ -92,6 +100,7 @@ type peopleData struct {
 
 type personRow struct {
 	Name, URL, Source, Magnets string
+	Campaign                   string // under the source
 	Address                    string // beside the name; "": it is the name
 	Status                     string // "": that of most
 	Seen                       frame.Instant
@@ -194,6 +203,9 @@ func listBefore(v *frame.Visit) string {
 func (r *readerRow) shown(v *frame.Visit, labels map[string]string) personRow {
 	p := personRow{Source: r.Source.words(), Finished: r.Finished, Numbers: r.figures(v), Status: statusOf(v, r.Status)}
 	p.Name, p.Address = named(v, r.Name, r.Email)
+	if r.Source.UTMCampaign != nil {
+		p.Campaign = *r.Source.UTMCampaign
+	}
 	if len(r.AccessLinks) > 0 {
 		p.URL = v.Path("/dashboard/readers/" + r.AccessLinks[len(r.AccessLinks)-1])
 		if list := listOf(v.R.URL.Query()).Encode(); list != "" {

@@ -16,13 +16,14 @@ import (
 
 // Bar is what "filters" of web/parts.html draws: the filters of a screen, and its views.
 type Bar struct {
-	Chips  []Chip
-	Clear  string // address without filters; "": there are none
-	Menu   []Choice
-	Adding *adding
-	Views  []savedView
-	Save   bool   // there is something to save, and the session may
-	Place  string // address of the screen, from the beginning of its list
+	Chips    []Chip
+	Clear    string // address without filters; "": there are none
+	Menu     []Choice
+	Adding   *adding
+	Views    []savedView
+	Save     bool   // there is something to save, and the session may
+	Place    string // address of the screen, from the beginning of its list
+	Formless bool   // numbers of forms are left out
 	// Refused is why there is no list; "": there is one.
 	Refused string
 	CSV     string // address of the file of the list; "": there is none
@@ -66,6 +67,7 @@ func (v *Visit) Narrow(screen view.Screen, names ...string) error {
 	if len(v.Bar.Chips) > 0 {
 		v.Bar.Clear = v.Path(v.R.URL.EscapedPath()) + suffix(rest)
 	}
+	v.Bar.Formless = screen != view.Readers && (v.Filters.Get(ByDevice) != "" || v.Filters.Get(ByCountry) != "")
 	for _, name := range names {
 		v.addToMenu(name, q)
 	}
