@@ -228,7 +228,7 @@ func (v *Visit) addToMenu(name string, q url.Values) {
 
 // fixed returns the values of a filter that the account or the product lays down.
 func (v *Visit) fixed(name string) (list []Option, err error) {
-	said := func(values ...string) (list []Option) {
+	named := func(values ...string) (list []Option) {
 		for _, value := range values {
 			list = append(list, Option{Value: value, Words: v.Say("filter." + name + "." + value)})
 		}
@@ -236,11 +236,11 @@ func (v *Visit) fixed(name string) (list []Option, err error) {
 	}
 	switch name {
 	case ByDevice:
-		return said("desktop", "mobile", "tablet", "other", "unknown"), nil
+		return named("desktop", "mobile", "tablet", "other", "unknown"), nil
 	case ByState:
-		return said("awaiting_verification", "ready", "viewed"), nil
+		return named("awaiting_verification", "ready", "viewed"), nil
 	case ByPage:
-		return said("open", "closed", "archived", "all"), nil
+		return named("open", "closed", "archived", "all"), nil
 	case ByStatus:
 		for _, status := range v.Statuses() {
 			list = append(list, Option{Value: status, Words: status})
