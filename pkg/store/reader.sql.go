@@ -26,7 +26,10 @@ FROM (
             AND strpos(search_text(concat_ws(chr(10), p.name, p.note)), search_text($2::text)) > 0
         UNION ALL
         SELECT k.email_key FROM submissions s JOIN access_links k ON k.account_id = s.account_id AND k.submission_id = s.id
-        WHERE s.account_id = $1 AND strpos(search_text(s.name), search_text($2::text)) > 0))
+        WHERE s.account_id = $1 AND strpos(search_text(s.name), search_text($2::text)) > 0
+        UNION ALL
+        SELECT k.email_key FROM recipients r JOIN access_links k ON k.account_id = r.account_id AND k.id = r.id
+        WHERE r.account_id = $1 AND strpos(search_text(r.name), search_text($2::text)) > 0))
         AND ($4::text IS NULL OR a.email_key IN (
             SELECT o.email_key FROM profiles o WHERE o.account_id = $1 AND o.status = $4))
         AND ($5::jsonb IS NULL OR a.email_key IN (

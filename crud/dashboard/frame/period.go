@@ -54,7 +54,7 @@ func ParsePeriod(q url.Values, now, began time.Time, zone *time.Location) Period
 	if name := q.Get("period"); name != "" {
 		for _, c := range calendar(today, began) {
 			if c.name == name {
-				p.First, p.Last, p.Days, p.Preset, p.Name = c.first, c.last, daysFrom(c.first, c.last), false, name
+				p.First, p.Last, p.Days, p.Preset, p.Name = c.first, c.last, timezone.DaysBetween(c.first, c.last)+1, false, name
 				return p
 			}
 		}
