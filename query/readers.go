@@ -8,10 +8,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"lodestone/pkg/answer"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/store"
 	"lodestone/query/reader"
 )
 
@@ -100,10 +100,11 @@ func (in *ReaderFilter) filter() (reader.Filter, error) {
 				Message: "must not be combined with opened=false: who opened nothing has none"})
 		}
 	}
-	answers, err := answer.Wanted(in.Field)
+	answers, err := store.WantedAnswers(in.Field)
 	return reader.Filter{
 		Text: in.Q, Unopened: unopened, Status: in.Status, Answers: answers,
-		UTMCampaign: in.UTMCampaign, Country: in.Country, LeadMagnetID: in.LeadMagnetID, GenericLinkID: in.GenericLinkID, From: in.From, To: in.To,
+		UTMCampaign: in.UTMCampaign, Country: in.Country, LeadMagnetID: in.LeadMagnetID,
+		GenericLinkID: in.GenericLinkID, From: in.From, To: in.To,
 		UTMSource: in.UTMSource, ReferrerHost: in.ReferrerHost, Without: in.Without, Device: in.Device,
 		MagnetVersion: in.MagnetVersion,
 		MinPages:      in.MinPages, Reached: in.Reached, StoppedAt: in.StoppedAt,

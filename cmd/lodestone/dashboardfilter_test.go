@@ -80,8 +80,9 @@ func (v *owner) filters(t *testing.T, p span) {
 	t.Helper()
 	const readers = "/dashboard/readers"
 	for _, filter := range []string{
-		"utm_source=newsletter", "utm_campaign=weekly-letter&finished=true", "without=utm_campaign", "device=mobile&downloaded=true",
-		"opened=false", "opened=false&utm_source=google", "status=New&utm_source=webinar", "status=Won", "stopped_at=3", "q=acme",
+		"utm_source=newsletter", "utm_campaign=weekly-letter&finished=true", "without=utm_campaign",
+		"device=mobile&downloaded=true", "opened=false", "opened=false&utm_source=google",
+		"status=New&utm_source=webinar", "status=Won", "stopped_at=3", "q=acme",
 	} {
 		s := v.open(readers + "?" + filter + "&" + p.query)
 		require.Equal(t, http.StatusOK, s.status, filter)

@@ -395,8 +395,10 @@ func (v *owner) magnet(t *testing.T, p span, id, version string, total reported)
 	require.NotEmpty(t, s.linkTo("/dashboard/readers?", "finished=false", id),
 		"a step leads to the people who stopped there")
 	tiles := screen{t: t, root: s.find("section", "tiles")[0]}
-	require.NotEmpty(t, tiles.linkTo("/dashboard/links?", "lead_magnet_id="+id), "forms lead to the landing pages that have them")
-	for _, of := range []string{"generic_link_id=", "utm_source=", "utm_campaign", "without=utm_source", "device=", "magnet_version="} {
+	require.NotEmpty(t, tiles.linkTo("/dashboard/links?", "lead_magnet_id="+id),
+		"forms lead to the landing pages that have them")
+	for _, of := range []string{"generic_link_id=", "utm_source=", "utm_campaign", "without=utm_source", "device=",
+		"magnet_version="} {
 		require.NotEmpty(t, s.linkTo("/dashboard/readers?", of, id), "a row leads to its readers")
 	}
 	figures := s.find("figure", "chart")

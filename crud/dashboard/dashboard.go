@@ -67,7 +67,8 @@ var screens = []string{"overview", "new", "magnet", "edit", "shares", "people", 
 // styles are the style sheets of screens that several have, but not all: screens carry their
 // styles.
 var styles = map[string][]string{
-	"overview": {"tiles.css", "now.css", frame.Cards, frame.FilterStyle}, "magnet": {"tiles.css", frame.FilterStyle}, "live": {"now.css"},
+	"overview": {"tiles.css", "now.css", frame.Cards, frame.FilterStyle},
+	"magnet":   {"tiles.css", frame.FilterStyle}, "live": {"now.css"},
 	"people": {frame.Cards, frame.FilterStyle}, "shares": {frame.Cards},
 }
 

@@ -155,7 +155,8 @@ var breakdowns = []struct {
 	metrics              []string
 }{
 	{"utm_source", "magnet.by.source", "magnet.by.source.none", []string{"people", "submissions", "people_finish_rate"}},
-	{"utm_campaign", "magnet.by.campaign", "magnet.by.campaign.none", []string{"people", "submissions", "people_finish_rate"}},
+	{"utm_campaign", "magnet.by.campaign", "magnet.by.campaign.none",
+		[]string{"people", "submissions", "people_finish_rate"}},
 	{"generic_link_id", "magnet.by.link", "magnet.by.link.none", []string{"people", "submissions", "people_finish_rate"}},
 	{"device", "magnet.by.device", "", []string{"people", "people_finish_rate", "median_page_ms"}},
 	{"magnet_version", "magnet.by.version", "", []string{"people", "people_finish_rate", "median_page_ms"}},

@@ -14,7 +14,6 @@ import (
 	"lodestone/crud/field"
 	"lodestone/crud/gate"
 	"lodestone/crud/link"
-	"lodestone/pkg/answer"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/jsonschema"
@@ -225,7 +224,7 @@ func fromRow(row store.Submission, counts store.Counts, accepted []gate.Accepted
 
 // chosen returns the filter as the statements have it.
 func (f *Filter) chosen() (store.CountSubmissionsParams, error) {
-	answers, err := answer.Wanted(f.Field)
+	answers, err := store.WantedAnswers(f.Field)
 	return store.CountSubmissionsParams{
 		GenericLinkID: f.ID, Since: f.Since, Until: f.Until, Containing: composed(f.Q), Answers: answers,
 		State: (*string)(f.State), Source: f.UTMSource, Campaign: f.UTMCampaign, Without: f.Without,

@@ -12,7 +12,8 @@ import (
 func TestAddFilter(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ place, chosen, want string }{
-		{"/dashboard/readers?cursor=x&add=device&sort=-score", "device=mobile", "/dashboard/readers?device=mobile&sort=-score"},
+		{"/dashboard/readers?cursor=x&add=device&sort=-score", "device=mobile",
+			"/dashboard/readers?device=mobile&sort=-score"},
 		{"/dashboard?device=mobile&page=2", "device=desktop", "/dashboard?device=desktop"},
 		{"/dashboard/readers?without=utm_source", "utm_source=a%26b", "/dashboard/readers?utm_source=a%26b"},
 		{"/dashboard/readers?utm_source=news&q=", "without=utm_source", "/dashboard/readers?without=utm_source"},

@@ -25,8 +25,8 @@ const maxRanked = 1000
 // columns are the numbers of each link in the list.
 var columns = []string{"visitors", "submissions", "submission_rate", "people", "people_finished", "people_finish_rate"}
 
-// sorts are the orders of the list, by their names in its address. One that is a metric compares the
-// numbers of the period.
+// sorts are the orders of the list, by their names in its address. One that is a metric compares
+// the numbers of the period.
 var (
 	sorts = []frame.Option{{Value: "", Words: "link.sort.newest"}, {Value: "created_at", Words: "link.sort.oldest"},
 		{Value: "visitors", Words: "link.sort.visitors"}, {Value: "submissions", Words: "link.sort.submissions"},

@@ -235,6 +235,7 @@ func sourcesOf(v *frame.Visit, link string, a frame.Answer, t sourceTable) sourc
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	t.Name = map[string]string{"utm_source": v.Say("filter.utm_source"), "utm_campaign": v.Say("filter.utm_campaign"), "referrer_host": v.Say("link.sources.site")}[dimension]
+	t.Name = v.Say(map[string]string{"utm_source": "filter.utm_source", "utm_campaign": "filter.utm_campaign",
+		"referrer_host": "link.sources.site"}[dimension])
 	return t
 }

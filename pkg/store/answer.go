@@ -1,5 +1,4 @@
-// Package answer is how requests name answers in the fields of forms.
-package answer
+package store
 
 import (
 	"encoding/json"
@@ -11,10 +10,10 @@ import (
 	"lodestone/pkg/problem"
 )
 
-// Wanted returns the answers that a request asks for, each as the key of a field, a colon and the
-// answer, as a JSON object by key: as Postgres has them. It is nil for none. The error is the
-// problem of the parameter field.
-func Wanted(list []string) ([]byte, error) {
+// WantedAnswers returns the answers in the fields of forms that a request asks for, each as the key
+// of a field, a colon and the answer, as a JSON object by key: as submissions have them. It is nil
+// for none. The error is the problem of the parameter field.
+func WantedAnswers(list []string) ([]byte, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
