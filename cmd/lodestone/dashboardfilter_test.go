@@ -103,7 +103,7 @@ func (v *owner) filters(t *testing.T, p span) {
 	s.has("Source: newsletter")
 	without := v.open(attr(s.find("a", "chip")[0], "href"))
 	without.lacks("Source: newsletter")
-	without.has("Device: phone")
+	without.has("Device: mobile")
 	person := v.open(firstLink(s))
 	back := person.linkTo("/dashboard/readers?", "utm_source=newsletter", "device=mobile")
 	require.Equal(t, s.rowsOf("people"), v.open(back).rowsOf("people"))
