@@ -68,6 +68,7 @@ func operations(t *testing.T, u *user) []operation {
 	share := u.post(t, "/api/v1/lead-magnets/"+m.ID+"/shares", `{"name":"board"}`).object(t)["id"].(string)
 	template := u.post(t, "/api/v1/utm-templates", `{"name":"letter","source":"newsletter"}`).object(t)["id"].(string)
 	spare := u.post(t, "/api/v1/utm-templates", `{"name":"spare","source":"newsletter"}`).object(t)["id"].(string)
+	view := u.post(t, "/api/v1/views", `{"screen":"links","name":"All","query":""}`).object(t)["id"].(string)
 	rule := u.post(t, "/api/v1/alert-rules", `{"kind":"range"}`).object(t)["id"].(string)
 	recipients := linksPath + "/" + link.ID + "/recipients"
 	const (
@@ -173,6 +174,9 @@ func operations(t *testing.T, u *user) []operation {
 		{"get-utm-template", "GET", templates + "/" + template, "", "", auth.Read},
 		{"update-utm-template", "PATCH", templates + "/" + template, `{"medium":"email"}`, jsonType, auth.Write},
 		{"delete-utm-template", "DELETE", templates + "/" + spare, "", "", auth.Write},
+		{"create-view", "POST", "/api/v1/views", `{"screen":"readers","name":"Finished","query":"finished=true"}`, jsonType, auth.Write},
+		{"list-views", "GET", "/api/v1/views", "", "", auth.Read},
+		{"delete-view", "DELETE", "/api/v1/views/" + view, "", "", auth.Write},
 		{"create-alert-rule", "POST", "/api/v1/alert-rules", `{"kind":"silent"}`, jsonType, auth.Write},
 		{"list-alert-rules", "GET", "/api/v1/alert-rules", "", "", auth.Read},
 		{"list-alerts", "GET", "/api/v1/alerts", "", "", auth.Read},

@@ -33,6 +33,7 @@ import (
 	"lodestone/crud/session"
 	"lodestone/crud/signin"
 	"lodestone/crud/submission"
+	"lodestone/crud/view"
 	"lodestone/crud/viewer"
 	"lodestone/crud/watermark"
 	"lodestone/crud/web"
@@ -141,6 +142,7 @@ type Service struct {
 	notices     *notice.Notices
 	weekly      *dashboard.WeeklyReports
 	alerts      *alert.Alerts
+	views       *view.Views
 	webhooks    *webhook.Webhooks
 	closer      *session.Closer
 	users       userAPI         // of accounts
@@ -235,6 +237,7 @@ func New(c Config, d Deps) (*Service, error) {
 		notices:   b.notices,
 		weekly:    b.weekly,
 		alerts:    b.alerts,
+		views:     view.New(d.Postgres),
 		log:       d.Log,
 		pages:     b.pages,
 		account:   account.NewSelf(c.Plans.Plans, account.Deps{Postgres: d.Postgres, Confirmer: b.notices}),
@@ -300,6 +303,7 @@ func (s *Service) Register(a *api.API) error {
 	s.notices.Register(a)
 	s.weekly.Serve(a)
 	s.alerts.Register(a)
+	s.views.Register(a)
 	s.users.register(a)
 	s.persons.Register(a)
 	s.promotion.register(a)

@@ -1,6 +1,7 @@
 package crud_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -68,6 +69,32 @@ func TestSubmission(t *testing.T) {
 	require.NoError(t, err)
 	fresh["state"] = "awaiting_verification"
 	require.Equal(t, fresh, u.get(t, path).object(t)["data"].([]any)[0])
+
+	// A filter chooses the same for the list in both orders and for the file.
+	for query, want := range map[string][]string{
+		"state=viewed": {"Jo@Example.com"}, "state=awaiting_verification": {"al@example.com"}, "state=ready": nil,
+		"utm_source=news": {"Jo@Example.com"}, "utm_source=new": nil, "utm_campaign=spring": nil,
+		"without=utm_source": {"al@example.com"}, "without=utm_campaign": {"al@example.com", "Jo@Example.com"},
+		"without=utm_campaign&state=viewed&q=jo": {"Jo@Example.com"},
+	} {
+		var list []string
+		for _, one := range u.get(t, path+"?"+query).object(t)["data"].([]any) {
+			list = append(list, one.(map[string]any)["email"].(string))
+		}
+		require.Equal(t, want, list, query)
+		oldest := u.get(t, path+"?sort=submitted_at&"+query).object(t)
+		require.Len(t, oldest["data"], len(want), query)
+		require.EqualValues(t, len(want), oldest["pagination"].(map[string]any)["total"], query)
+		var file []string
+		for line := range strings.Lines(u.get(t, path+"/export?format=ndjson&"+query).body) {
+			var one struct{ Email string }
+			require.NoError(t, json.Unmarshal([]byte(line), &one))
+			file = append(file, one.Email)
+		}
+		require.Equal(t, want, file, query)
+	}
+	cursor := u.get(t, path+"?per_page=1").object(t)["pagination"].(map[string]any)["next_cursor"].(string)
+	require.Equal(t, "cursor", fields(u.get(t, path+"?state=viewed&per_page=1&cursor="+cursor).problem(t)))
 
 	// Where no names are collected there is no such field, whatever is stored.
 	list := u.get(t, linksPath+"/"+plain.ID+"/submissions").object(t)["data"].([]any)

@@ -23,7 +23,7 @@ type QuestionAnswer struct {
 	Totals       reportTotals      `json:"totals" doc:"The metrics over the whole range, counted rather than summed."`
 	ExcludedBots int64             `json:"excluded_bots" doc:"Events and views of bots that match the range and the filters, which are excluded."`
 	AsOf         api.Time          `json:"as_of" doc:"Everything stored before this time is included. Newer events may be."`
-	Labels       map[string]string `json:"labels" doc:"Titles or slugs of the ids in the rows."`
+	Labels       map[string]string `json:"labels" doc:"Names of the ids in the rows: titles of lead magnets, and names, titles or slugs of generic links."`
 }
 
 func presentAnswer(id *string, a *report.Answer, asOf time.Time) QuestionAnswer {

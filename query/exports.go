@@ -127,7 +127,7 @@ func (q *Query) exportReaders(w http.ResponseWriter, r *http.Request, in *export
 		return nil
 	})
 	if many, ok := errors.AsType[reader.TooManyError](err); ok {
-		return problem.Parameter(problem.Field{Field: "q", Message: many.Error()})
+		return problem.Parameter(problem.Field{Field: many.Parameter, Message: many.Error()})
 	}
 	if err == nil {
 		err = errors.Join(file.End(), buffer.Flush())

@@ -2,6 +2,7 @@ package query_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"testing"
@@ -83,5 +84,49 @@ func TestPageReport(t *testing.T) {
 		code, fields := got.problem(t)
 		require.Equal(t, "invalid_parameter", code)
 		require.Equal(t, []string{field}, fields)
+	}
+}
+
+// The report is of the page views that its filters let through.
+func TestPageReportIsFiltered(t *testing.T) {
+	t.Parallel()
+	a := newReadersAccount(t)
+	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), a.pool)
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	letter := querytest.ID(t)
+	require.NoError(t, querytest.Conn(t).Exec(t.Context(), fmt.Sprintf(`INSERT INTO lodestone.access_links
+		(id, account_id, lead_magnet_id, person_id, source, utm_source, utm_campaign, created_at, version)
+		VALUES ('%s', '%s', '%s', '%s', 'mail', 'letter', 'spring', '2026-03-01 10:00:01', 1)`,
+		letter, a.account, a.magnet, uuid.New())))
+	a.store(a.link, event.PageViewed, 2, at, "")
+	a.store(letter, event.PageViewed, 1, at, "")
+	stopped := func(name, value string) (pages []float64) {
+		params := url.Values{"lead_magnet_id": {a.magnet.String()}, "from": {"2026-03-01T00:00:00Z"}}
+		if name != "" {
+			params.Set(name, value)
+		}
+		got := s.get(a.account, "/api/v1/analytics/pages", params)
+		require.Equal(t, http.StatusOK, got.status, "%s", got.body)
+		var body struct {
+			Data []struct {
+				Stopped float64 `json:"people_stopped"`
+			}
+		}
+		require.NoError(t, json.Unmarshal(got.body, &body))
+		for _, page := range body.Data {
+			pages = append(pages, page.Stopped)
+		}
+		return pages
+	}
+	require.Equal(t, []float64{1, 1}, stopped("", ""))
+	require.Equal(t, []float64{1, 0}, stopped("utm_source", "letter"))
+	require.Equal(t, []float64{1, 0}, stopped("utm_campaign", "spring"))
+	require.Equal(t, []float64{0, 1}, stopped("without", "utm_source"))
+	require.Equal(t, []float64{0, 1}, stopped("without", "utm_campaign"))
+	require.Equal(t, []float64{1, 1}, stopped("device", "mobile"))
+	require.Equal(t, []float64{1, 1}, stopped("generic_link_id", a.generic.String()))
+	for name, value := range map[string]string{"device": "desktop", "country": "DE", "utm_source": "let",
+		"generic_link_id": letter.String()} {
+		require.Empty(t, stopped(name, value), name)
 	}
 }

@@ -3,15 +3,19 @@ package query
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/store"
 	"lodestone/query/report"
 )
 
@@ -200,11 +204,45 @@ func (q *Query) answerQuestions(ctx context.Context, in *queryInput) (*api.Answe
 	if err != nil {
 		return nil, err
 	}
+	if err := q.nameLinks(ctx, found); err != nil {
+		return nil, err
+	}
 	answers := Answers{Data: make([]QuestionAnswer, len(found))}
 	for i := range found {
 		answers.Data[i] = presentAnswer(list[i].ID, &found[i], asOf)
 	}
 	return api.OK(answers), nil
+}
+
+// nameLinks labels generic links by what the account calls them, where it does.
+func (q *Query) nameLinks(ctx context.Context, answers []report.Answer) error {
+	var ids []uuid.UUID
+	for i := range answers {
+		if slices.Contains(answers[i].Dimensions, "generic_link_id") {
+			for id := range answers[i].Labels {
+				ids = append(ids, uuid.MustParse(id)) // which the report read
+			}
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	account := auth.From(ctx).AccountID
+	var names []store.NamesOfLinksRow
+	if err := q.postgres.Account(ctx, account, func(tx pgx.Tx) (err error) {
+		names, err = store.New(tx).NamesOfLinks(ctx, store.NamesOfLinksParams{AccountID: account, IDs: ids})
+		return err
+	}); err != nil {
+		return fmt.Errorf("read names of links: %w", err)
+	}
+	for i := range answers {
+		for _, n := range names {
+			if _, shown := answers[i].Labels[n.ID.String()]; shown {
+				answers[i].Labels[n.ID.String()] = n.Name
+			}
+		}
+	}
+	return nil
 }
 
 // questionExample is shown in the description of the API, and sent by the tests of the contract.

@@ -11,6 +11,7 @@ import (
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/store"
 	"lodestone/query/reader"
 )
 
@@ -19,7 +20,7 @@ func (q *Query) registerReaders(a *api.API) {
 		ID: "list-readers", Method: http.MethodGet, Path: "/api/v1/analytics/readers",
 		Scope: auth.Leads, Tag: tag, Report: true,
 		Summary: "List the people who read",
-		Description: "One row per person with at least one page view: an address with all its access links. Numbers count the events that match the " +
+		Description: "One row per person with at least one page view, or without one if opened is false: an address with all its access links. Numbers count the events that match the " +
 			"filters. Bots are excluded; excluded_bots counts their events. Follow pagination.next_cursor with the same filters and sort: all pages show the state at the first page, so that each person is listed once. The ETag stays the same as long as the list does.",
 		PerPage: api.PageSize{Default: 20, Max: 100},
 		Timeout: q.config.Timeout, Errors: []problem.Code{problem.ValidationError},
@@ -62,9 +63,11 @@ type ReaderFilter struct {
 	LeadMagnetID  *uuid.UUID  `query:"lead_magnet_id" doc:"Count only events of this lead magnet, and list only people with such page views."`
 	GenericLinkID *uuid.UUID  `query:"generic_link_id" doc:"Count only events of access links that came from this generic link, and list only people with such page views."`
 	UTMSource     *string     `query:"utm_source" maxLength:"2048" doc:"Count only events of access links with this utm_source, and list only people with such page views."`
+	UTMCampaign   *string     `query:"utm_campaign" maxLength:"2048" doc:"Likewise, by utm_campaign."`
 	ReferrerHost  *string     `query:"referrer_host" maxLength:"2048" doc:"Likewise, by the host of the landing page's referrer."`
-	Without       string      `query:"without" enum:"utm_source,referrer_host" doc:"Count only events of access links that have no such source."`
+	Without       string      `query:"without" enum:"utm_source,utm_campaign,referrer_host" doc:"Count only events of access links that have no such source."`
 	Device        *string     `query:"device" maxLength:"64" doc:"Count only events of such a device: desktop, mobile, tablet, other or unknown."`
+	Country       *string     `query:"country" maxLength:"64" doc:"Count only events from this country, such as DE."`
 	MagnetVersion *int        `query:"magnet_version" minimum:"0" maximum:"1000000" doc:"Count only events of this version of a document. 0: not known."`
 	MinPages      int         `query:"min_pages" minimum:"1" maximum:"1000000" doc:"Only people who viewed at least this many distinct pages."`
 	Reached       int         `query:"reached" minimum:"1" maximum:"1000000" doc:"Only people whose furthest page of a document is this one or a later one. Name the lead magnet, and the version if it has several."`
@@ -72,6 +75,9 @@ type ReaderFilter struct {
 	Finished      *bool       `query:"finished" doc:"true: only people who viewed the last page of a document; false: only others."`
 	Downloaded    *bool       `query:"downloaded" doc:"true: only people who completed a download; false: only others."`
 	FromForm      *bool       `query:"from_form" doc:"true: only people who viewed a page through an access link from a form; false: only people whose links were all created through the API."`
+	Opened        *bool       `query:"opened" doc:"false: only people who got an access link from from on and before to, and have viewed no page since from. true, as without it: only people with a page view."`
+	Status        *string     `query:"status" minLength:"1" maxLength:"200" format:"text" doc:"Only people with this status, in the account's words."`
+	Field         []string    `query:"field" maxItems:"12" maxLength:"541" pattern:"^[a-z][a-z0-9_]{0,39}:." patternDescription:"the key of a field, a colon and an answer, such as company:Acme" doc:"Only people who sent a form with this answer: the key of a field, a colon and the answer, such as company:Acme, case-insensitive. Repeat it for several fields of one form."`
 	From          *time.Time  `query:"from" doc:"Count only events at or after this time (ISO 8601)."`
 	To            *time.Time  `query:"to" doc:"Count only events before this time (ISO 8601)."`
 	Sort          readerOrder `query:"sort" default:"-last_seen_at" doc:"What to order by; - before it puts the highest first. Ties by person_id."`
@@ -86,14 +92,25 @@ func (in *ReaderFilter) filter() (reader.Filter, error) {
 	if in.From != nil && in.To != nil && in.From.After(*in.To) {
 		return reader.Filter{}, problem.Parameter(problem.Field{Field: "from", Message: "must not be after to"})
 	}
+	unopened := in.Opened != nil && !*in.Opened
+	for name, given := range map[string]bool{"device": in.Device != nil, "country": in.Country != nil,
+		"magnet_version": in.MagnetVersion != nil} {
+		if unopened && given {
+			return reader.Filter{}, problem.Parameter(problem.Field{Field: name,
+				Message: "must not be combined with opened=false: who opened nothing has none"})
+		}
+	}
+	answers, err := store.WantedAnswers(in.Field)
 	return reader.Filter{
-		Text: in.Q, LeadMagnetID: in.LeadMagnetID, GenericLinkID: in.GenericLinkID, From: in.From, To: in.To,
+		Text: in.Q, Unopened: unopened, Status: in.Status, Answers: answers,
+		UTMCampaign: in.UTMCampaign, Country: in.Country, LeadMagnetID: in.LeadMagnetID,
+		GenericLinkID: in.GenericLinkID, From: in.From, To: in.To,
 		UTMSource: in.UTMSource, ReferrerHost: in.ReferrerHost, Without: in.Without, Device: in.Device,
 		MagnetVersion: in.MagnetVersion,
 		MinPages:      in.MinPages, Reached: in.Reached, StoppedAt: in.StoppedAt,
 		Finished: in.Finished, Downloaded: in.Downloaded,
 		FromForm: in.FromForm, Order: reader.Order(in.Sort),
-	}, nil
+	}, err
 }
 
 // Reader is a person who read.
@@ -102,7 +119,7 @@ type Reader struct {
 	Email       *string      `json:"email" doc:"Address, as typed for the newest of the access links; null if they were deleted."`
 	Name        *string      `json:"name" doc:"Name that was set for the person, else that of the newest submission; null if there is none."`
 	Status      *string      `json:"status" doc:"Status of the person, in the account's words; null if the access links were deleted."`
-	AccessLinks []uuid.UUID  `json:"access_links" nullable:"false" doc:"Access links with events that count."`
+	AccessLinks []uuid.UUID  `json:"access_links" nullable:"false" doc:"Access links with events that count, and those that were not opened if opened is false."`
 	Source      ReaderSource `json:"source" doc:"Where the person came from first: the source of their first submission."`
 	ReaderTotals
 }
@@ -119,7 +136,7 @@ type ReaderSource struct {
 
 // ReaderTotals are the totals of a person's activity.
 type ReaderTotals struct {
-	Magnets     []uuid.UUID `json:"magnets" nullable:"false" doc:"Lead magnets of the events; labels has their titles."`
+	Magnets     []uuid.UUID `json:"magnets" nullable:"false" doc:"Lead magnets of the events, or of the access links if opened is false; labels has their titles."`
 	Sessions    int64       `json:"sessions" doc:"Openings with a page view."`
 	Pages       int64       `json:"pages" doc:"Distinct pages viewed, in all versions of all lead magnets."`
 	PageViews   int64       `json:"page_views" doc:"Views of pages."`
@@ -145,7 +162,7 @@ type ReaderScore struct {
 type ReaderPage struct {
 	Data         []Reader             `json:"data" nullable:"false"`
 	Pagination   api.CursorPagination `json:"pagination"`
-	ExcludedBots int64                `json:"excluded_bots" doc:"Events of bots that match the filters on events, which are excluded. min_pages, reached, stopped_at, finished, downloaded and from_form filter people, not events."`
+	ExcludedBots int64                `json:"excluded_bots" doc:"Events of bots that match the filters on events, which are excluded. min_pages, reached, stopped_at, finished, downloaded, opened and from_form filter people, not events."`
 	AsOf         api.Time             `json:"as_of" doc:"Everything stored before this time is included. Newer events may be. Pages requested by cursor have the time of the first page."`
 	Labels       map[string]string    `json:"labels" doc:"Titles of the lead magnets."`
 }
@@ -206,7 +223,7 @@ func (q *Query) readPeople(ctx context.Context, account uuid.UUID, f reader.Filt
 		page, err = q.readers.After(ctx, account, f, c, p.Limit())
 	}
 	if many, ok := errors.AsType[reader.TooManyError](err); ok {
-		return page, problem.Parameter(problem.Field{Field: "q", Message: many.Error()})
+		return page, problem.Parameter(problem.Field{Field: many.Parameter, Message: many.Error()})
 	}
 	return page, err
 }

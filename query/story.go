@@ -254,7 +254,7 @@ func presentTotals(a *reader.Activity) ReaderTotals {
 	if t.Magnets == nil {
 		t.Magnets = []uuid.UUID{}
 	}
-	if len(a.Magnets) > 0 { // an event has one
+	if a.LastSeen.UnixMilli() > 0 { // there is an event
 		t.FirstSeenAt, t.LastSeenAt = api.OptionalTime(&a.FirstSeen), api.OptionalTime(&a.LastSeen)
 		t.Score = a.Score.Sum()
 		t.ScoreParts = ReaderScore(a.Score)

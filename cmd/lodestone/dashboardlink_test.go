@@ -498,7 +498,6 @@ func (v *owner) link(t *testing.T, p span, id string) {
 	require.NotEmpty(t, numbers.linkTo("#submissions"), "forms lead to the submissions")
 	people := v.open(numbers.linkTo("/dashboard/readers?", "generic_link_id="+id))
 	require.Equal(t, http.StatusOK, people.status)
-	people.has("Readers of")
 	among := v.ask(`{"metrics":["people"],` + only + p.bounds() + `}`)
 	require.Equal(t, []string{exact(among.Totals["people"])},
 		shown(people.find("h1", "")[0], "people"), "the people of %s", id)
@@ -508,7 +507,7 @@ func (v *owner) link(t *testing.T, p span, id string) {
 		require.Equal(t, totals.column(metric), shown(s.find("figure", "chart")[0], metric), "%s of %s over time", metric, id)
 	}
 	tables := s.find("table", "sources")
-	for _, dimension := range []string{"utm_source", "referrer_host"} {
+	for _, dimension := range []string{"utm_source", "utm_campaign", "referrer_host"} {
 		sources := v.ask(`{"metrics":["visitors","submissions","submission_rate","people","people_finish_rate"],"dimensions":["` + dimension + `"],"limit":10,` + only + p.whole() + `}`)
 		if len(sources.Rows) == 0 {
 			continue

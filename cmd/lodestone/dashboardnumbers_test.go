@@ -89,6 +89,7 @@ func TestDashboardShowsWhatTheAPIAnswers(t *testing.T) {
 		v.readers(t, p)
 		v.links(t, p)
 	}
+	v.filters(t, lastDays(30, today))
 	for _, n := range []int{7, 30} {
 		s, today := v.openToday(fmt.Sprintf("/dashboard?days=%d", n))
 		s.requireTop(v.ask("{" + allMetrics + lastDays(n, today).bounds() + "}"))
@@ -394,8 +395,10 @@ func (v *owner) magnet(t *testing.T, p span, id, version string, total reported)
 	require.NotEmpty(t, s.linkTo("/dashboard/readers?", "finished=false", id),
 		"a step leads to the people who stopped there")
 	tiles := screen{t: t, root: s.find("section", "tiles")[0]}
-	require.NotEmpty(t, tiles.linkTo("/dashboard/links?", "magnet="+id), "forms lead to the landing pages that have them")
-	for _, of := range []string{"generic_link_id=", "utm_source=", "without=utm_source", "device=", "magnet_version="} {
+	require.NotEmpty(t, tiles.linkTo("/dashboard/links?", "lead_magnet_id="+id),
+		"forms lead to the landing pages that have them")
+	for _, of := range []string{"generic_link_id=", "utm_source=", "utm_campaign", "without=utm_source", "device=",
+		"magnet_version="} {
 		require.NotEmpty(t, s.linkTo("/dashboard/readers?", of, id), "a row leads to its readers")
 	}
 	figures := s.find("figure", "chart")
@@ -439,6 +442,7 @@ func (v *owner) magnet(t *testing.T, p span, id, version string, total reported)
 		metrics   []string
 	}{
 		"Source":       {"utm_source", []string{"people", "submissions", "people_finish_rate"}},
+		"Campaign":     {"utm_campaign", []string{"people", "submissions", "people_finish_rate"}},
 		"Landing page": {"generic_link_id", []string{"people", "submissions", "people_finish_rate"}},
 		"Device":       {"device", []string{"people", "people_finish_rate", "median_page_ms"}},
 		"Version":      {"magnet_version", []string{"people", "people_finish_rate", "median_page_ms"}},

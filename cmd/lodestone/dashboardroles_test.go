@@ -123,6 +123,12 @@ func routes() []route {
 			"notify_email": {"eve@example.com"}}},
 		{pattern: "POST /dashboard/settings/notices/weekly", needs: scopes(auth.Read), person: true,
 			form: url.Values{"enabled": {"true"}}},
+		{pattern: "GET /dashboard/filter"}, // which leads to the screen of the filter
+		{pattern: "POST /dashboard/views", needs: scopes(auth.Write),
+			form: url.Values{"screen": {"overview"}, "name": {"planted"}, "to": {"/dashboard"}}},
+		{pattern: "POST /dashboard/views/{view}/delete", needs: scopes(auth.Write),
+			form: url.Values{"to": {"/dashboard"}}},
+		{pattern: "GET /dashboard/readers.csv", needs: scopes(auth.Leads)},
 		{pattern: "GET /dashboard/settings/alerts", needs: scopes(auth.Read)},
 		{pattern: "POST /dashboard/settings/alerts", needs: scopes(auth.Write), form: url.Values{"kind": {"silent"}}},
 		{pattern: "POST /dashboard/settings/alerts/sending", needs: scopes(auth.Write),
@@ -241,6 +247,7 @@ func newWorld(t *testing.T, u *up) *world {
 	hook := made("webhooks/{id}", "/api/v1/webhooks", object{"url": "http://127.0.0.1:9/",
 		"kinds": []string{"link.created"}})
 	made("deliveries/{delivery}", "/api/v1/webhooks/"+hook+"/test", nil)
+	made("views/{view}", "/api/v1/views", object{"screen": "overview", "name": "By phone", "query": "device=mobile"})
 	made("alerts/{id}", "/api/v1/alert-rules", object{"kind": "range"})
 	made("invitations/{id}", "/api/v1/invitations", object{"email": "ada@example.com", "role": "editor"})
 	made("erasures/{id}", "/api/v1/people/erase", object{"email": "gone@example.com"})
@@ -365,6 +372,9 @@ func (w *world) guards(t *testing.T, g guarded) {
 		}
 		if strings.HasSuffix(path, "/campaigns") {
 			path += "?utm_source=newsletter&template=" + w.ids["campaigns/{template}"] // what can be saved
+		}
+		if path == "/dashboard" {
+			path += "?device=mobile" // what can be saved
 		}
 		s := g.open(path)
 		what := g.name + ": " + r.pattern

@@ -75,6 +75,8 @@ func (u *up) plant(t *testing.T, s stores, magnet string) planted {
 	require.NoError(t, err)
 	p.link = made[0]
 	owner.must(t, "PATCH", "/api/v1/people/"+p.link.ID, `{"name":"`+marker+`","note":"`+marker+`"}`)
+	owner.must(t, "POST", "/api/v1/views",
+		`{"screen":"readers","name":"One person","query":"q=`+url.QueryEscape(p.address)+`"}`)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, owner.base+"/api/v1/access-links",
 		strings.NewReader(`{"lead_magnet_id":"`+magnet+`","email":"`+p.address+`"}`))
 	require.NoError(t, err)

@@ -67,8 +67,9 @@ var screens = []string{"overview", "new", "magnet", "edit", "shares", "people", 
 // styles are the style sheets of screens that several have, but not all: screens carry their
 // styles.
 var styles = map[string][]string{
-	"overview": {"tiles.css", "now.css", frame.Cards}, "magnet": {"tiles.css"}, "live": {"now.css"},
-	"people": {frame.Cards}, "shares": {frame.Cards},
+	"overview": {"tiles.css", "now.css", frame.Cards, frame.FilterStyle},
+	"magnet":   {"tiles.css", frame.FilterStyle}, "live": {"now.css"},
+	"people": {frame.Cards, frame.FilterStyle}, "shares": {frame.Cards},
 }
 
 // formScreens are those whose forms are made of the parts of the frame.
@@ -122,6 +123,7 @@ func (d *Dashboard) Register(a *api.API) {
 	d.frame.Mount(a, "POST /dashboard/magnets/{id}/shares", d.newShare)
 	d.frame.Mount(a, "POST /dashboard/magnets/{id}/shares/{share}/delete", d.revokeShare)
 	d.frame.Mount(a, "GET /dashboard/readers", d.people)
+	d.frame.MountTransfer(a, "GET /dashboard/readers.csv", fileBounds, d.exportPeople)
 	d.frame.Mount(a, "GET /dashboard/readers/{access_link_id}", d.reader)
 	d.frame.Mount(a, "POST /dashboard/readers/{access_link_id}", d.newLink)
 	d.frame.Mount(a, "POST /dashboard/readers/{access_link_id}/person", d.changePerson)
@@ -136,6 +138,9 @@ func (d *Dashboard) Register(a *api.API) {
 	d.frame.MountTransfer(a, "GET /dashboard/readers/{access_link_id}/links/{link}/qr", fileBounds, d.accessQR)
 	d.frame.MountTransfer(a, "GET /dashboard/magnets/{id}/file", fileBounds, d.file)
 	d.frame.Mount(a, "GET /dashboard/live", d.live)
+	d.frame.Mount(a, "GET /dashboard/filter", addFilter)
+	d.frame.Mount(a, "POST /dashboard/views", saveView)
+	d.frame.Mount(a, "POST /dashboard/views/{view}/delete", deleteView)
 	d.links.Register(a)
 	d.setting.Register(a)
 }

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"html/template"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 
 	"lodestone/crud/dashboard/frame"
 	"lodestone/crud/magnet"
+	"lodestone/crud/view"
 	"lodestone/pkg/chart"
 	"lodestone/pkg/client"
 	"lodestone/pkg/timezone"
@@ -101,10 +103,14 @@ func askMagnet(v *frame.Visit, id string) (m magnetReports, err error) {
 		return err
 	})
 	group.Go(func() (err error) {
+		maps.Copy(query, v.Filters.ReportQuery())
 		m.pages, m.before, err = askPages(v, query)
 		return err
 	})
 	group.Go(func() (err error) {
+		if v.Filters.Any() { // which that report does not take
+			return nil
+		}
 		from := timezone.AddDays(v.Period.Last, -7*returnWeeks)
 		m.retention, err = frame.Get[retentionReport](v, "/api/v1/analytics/retention", url.Values{
 			"lead_magnet_id": {m.magnet.ID}, "by": {"week"}, "timezone": {v.Period.Zone.String()},
@@ -149,6 +155,8 @@ var breakdowns = []struct {
 	metrics              []string
 }{
 	{"utm_source", "magnet.by.source", "magnet.by.source.none", []string{"people", "submissions", "people_finish_rate"}},
+	{"utm_campaign", "magnet.by.campaign", "magnet.by.campaign.none",
+		[]string{"people", "submissions", "people_finish_rate"}},
 	{"generic_link_id", "magnet.by.link", "magnet.by.link.none", []string{"people", "submissions", "people_finish_rate"}},
 	{"device", "magnet.by.device", "", []string{"people", "people_finish_rate", "median_page_ms"}},
 	{"magnet_version", "magnet.by.version", "", []string{"people", "people_finish_rate", "median_page_ms"}},
@@ -156,6 +164,10 @@ var breakdowns = []struct {
 
 // magnet shows how a lead magnet is read.
 func (d *Dashboard) magnet(v *frame.Visit) error {
+	if err := v.Narrow(view.Magnet, frame.ByLandings, frame.ByUTMSource, frame.ByCampaign, frame.ByDevice,
+		frame.ByCountry); err != nil {
+		return err
+	}
 	m, err := askMagnet(v, v.R.PathValue("id"))
 	if err != nil {
 		return err
@@ -247,7 +259,7 @@ func (m *magnetReports) course(v *frame.Visit, numbers []chart.Series) chart.Lin
 // linksOf returns the address of the list of all landing pages of a lead magnet.
 func linksOf(v *frame.Visit, magnet string) string {
 	q := v.Period.Query()
-	q.Set("magnet", magnet)
+	q.Set(frame.ByDocument, magnet)
 	return v.Path("/dashboard/links") + "?" + q.Encode()
 }
 

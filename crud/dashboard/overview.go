@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"lodestone/crud/dashboard/frame"
+	"lodestone/crud/view"
 	"lodestone/pkg/chart"
 	"lodestone/pkg/client"
 )
@@ -94,6 +95,10 @@ type option struct {
 }
 
 func (d *Dashboard) overview(v *frame.Visit) error {
+	if err := v.Narrow(view.Overview, frame.ByDocument, frame.ByLandings, frame.ByUTMSource, frame.ByCampaign,
+		frame.ByDevice, frame.ByCountry); err != nil {
+		return err
+	}
 	var (
 		magnets client.Page[client.LeadMagnet]
 		now     nowReport
@@ -138,7 +143,7 @@ func (d *Dashboard) overview(v *frame.Visit) error {
 	var numbers []chart.Series
 	data.Tiles, numbers = overviewTiles(v, all, "")
 	data.Days = tableOf(v, all, numbers)
-	if data.Quiet = v.MayWrite() && quiet(all.Totals); !data.Quiet {
+	if data.Quiet = v.MayWrite() && !v.Filters.Any() && quiet(all.Totals); !data.Quiet {
 		data.addSeries(v, all)
 	}
 	return v.Show(d.screens["overview"], frame.Screen{
@@ -270,11 +275,14 @@ func (o *overviewData) addMagnets(v *frame.Visit, magnets []client.LeadMagnet, a
 	}
 	for _, m := range magnets {
 		r, found := byID[m.ID]
+		if !found && v.Filters.Any() {
+			continue
+		}
 		if !found {
 			r = frame.Row{"people": 0.0, "visitors": 0.0, "submissions": 0.0, "verified": 0.0,
 				"people_finished": 0.0, "people_downloaded": 0.0}
 		}
-		row := magnetRow{Title: m.Title, URL: v.Link("/dashboard/magnets/" + m.ID),
+		row := magnetRow{Title: m.Title, URL: v.Here("/dashboard/magnets/" + m.ID),
 			Active: m.IsActive, order: r.Number(order)}
 		for _, metric := range magnetMetrics {
 			row.Numbers = append(row.Numbers, v.Figure(r, metric))

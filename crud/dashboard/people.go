@@ -1,15 +1,15 @@
 package dashboard
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"lodestone/crud/dashboard/frame"
+	"lodestone/crud/view"
 	"lodestone/pkg/chart"
-	"lodestone/pkg/client"
 )
 
 const readersPath = "/api/v1/analytics/readers"
@@ -51,6 +51,14 @@ func (s readerSource) words() string {
 	return chart.None
 }
 
+// full are the words with the campaign.
+func (s readerSource) full() string {
+	if s.UTMCampaign == nil {
+		return s.words()
+	}
+	return s.words() + " · " + *s.UTMCampaign
+}
+
 type readerTotals struct {
 	Magnets    []string   `json:"magnets"`
 	Sessions   int64      `json:"sessions"`
@@ -81,11 +89,8 @@ var sorts = []struct{ value, key string }{
 type peopleData struct {
 	Headline frame.Sentence
 	Q        string
-	Finished []option
 	Sort     []option
 	Keep     url.Values // parameters that the form keeps
-	Of       string     // title of the lead magnet or landing page that the list is of
-	Only     string     // what narrows it further, in words
 	Everyone string     // address of the list without filters
 	Narrowed bool       // by a filter or a search
 	People   []personRow
@@ -95,6 +100,7 @@ type peopleData struct {
 
 type personRow struct {
 	Name, URL, Source, Magnets string
+	Campaign                   string // under the source
 	Address                    string // beside the name; "": it is the name
 	Status                     string // "": that of most
 	Seen                       frame.Instant
@@ -102,50 +108,36 @@ type personRow struct {
 	Numbers                    []frame.Figure
 }
 
-// narrowing are the parameters that narrow the list.
-var narrowing = []string{"q", "lead_magnet_id", "generic_link_id", "utm_source", "referrer_host", "without", "device",
-	"magnet_version", "min_pages", "reached", "stopped_at", "finished", "downloaded", "from_form"}
-
 // people lists who read in the period.
 func (d *Dashboard) people(v *frame.Visit) error {
-	asked := v.R.URL.Query()
-	query := v.Period.Times()
-	for _, name := range slices.Concat(narrowing, []string{"sort", "cursor"}) {
-		if value := asked.Get(name); value != "" {
-			query.Set(name, value)
-		}
-	}
-	query.Set("per_page", "50")
-	narrowed := slices.ContainsFunc(narrowing, query.Has)
-	found, err := frame.Get[readerPage](v, readersPath, query)
-	if err != nil {
+	if err := v.Narrow(view.Readers, frame.ReaderFilters()...); err != nil {
 		return err
 	}
-	data := peopleData{Q: asked.Get("q"), Keep: v.Period.Query(),
-		Everyone: v.Link("/dashboard/readers"), Narrowed: narrowed}
-	for _, name := range narrowing {
-		if query.Has(name) && name != "q" && name != "finished" { // which the form has
-			data.Keep.Set(name, query.Get(name))
-		}
+	asked, query := v.R.URL.Query(), listQuery(v)
+	query.Set("per_page", "50")
+	if cursor := asked.Get("cursor"); cursor != "" {
+		query.Set("cursor", cursor)
 	}
-	for _, o := range []struct{ value, key string }{{"", "people.everyone"}, {"true", "people.finished"},
-		{"false", "people.unfinished"}} {
-		data.Finished = append(data.Finished, option{o.value, v.Say(o.key), asked.Get("finished") == o.value})
+	found, err := frame.Get[readerPage](v, readersPath, query)
+	if f, ok := frame.Rejected(nil, err); ok {
+		v.Bar.Refused = f.Any()
+	} else if err != nil {
+		return err
 	}
+	data := peopleData{Q: asked.Get("q"), Keep: v.Period.Query(), Everyone: v.Link("/dashboard/readers"),
+		Narrowed: v.Filters.Any() || asked.Get("q") != ""}
+	maps.Copy(data.Keep, v.Filters.Query())
 	for _, o := range sorts {
 		data.Sort = append(data.Sort, option{o.value, v.Say(o.key), asked.Get("sort") == o.value})
 	}
 	count := frame.Figure{Metric: "people", Value: float64(found.Pagination.Total),
 		Before: chart.Gap(), Define: v.Define("people")}
-	data.Headline = v.Sentence("people.headline", "n", found.Pagination.Total, "people",
-		&count, "period", v.Period.Words())
-	switch id, link := asked.Get("lead_magnet_id"), asked.Get("generic_link_id"); {
-	case link != "":
-		data.Of = linkTitle(v, link)
-	case id != "":
-		data.Of = found.Labels[id]
+	headline := "people.headline"
+	if v.Filters.Get("opened") == "false" {
+		headline, count.Metric, count.Define = "people.headline.unopened", "unopened", ""
 	}
-	data.Only = only(v, asked)
+	data.Headline = v.Sentence(headline, "n", found.Pagination.Total, "people",
+		&count, "period", v.Period.Words())
 	for i := range found.Data {
 		data.People = append(data.People, found.Data[i].shown(v, found.Labels))
 	}
@@ -159,18 +151,41 @@ func (d *Dashboard) people(v *frame.Visit) error {
 		q.Set("cursor", *next)
 		data.More = v.Path("/dashboard/readers") + "?" + q.Encode()
 	}
+	v.Bar.CSV = v.Path("/dashboard/readers.csv") + "?" + listOf(asked).Encode()
 	return v.ShowStatus(d.screens["people"], http.StatusOK, frame.Screen{
 		Title: v.Say("frame.nav.readers"), Nav: frame.Readers, AsOf: found.AsOf,
 		Bots: found.ExcludedBots, Periods: true, Data: data,
 	})
 }
 
+// listQuery returns the question for the list that the address asks for, or for its file.
+func listQuery(v *frame.Visit) url.Values {
+	query := v.Period.Times()
+	maps.Copy(query, v.Filters.Query())
+	for _, name := range []string{"q", "sort"} {
+		if value := v.R.URL.Query().Get(name); value != "" {
+			query.Set(name, value)
+		}
+	}
+	return query
+}
+
+// exportPeople passes the file of the list on.
+func (d *Dashboard) exportPeople(v *frame.Visit) error {
+	v.ReadFilters(frame.ReaderFilters()...)
+	query := listQuery(v)
+	query.Set("format", "csv")
+	query.Set("bom", "true") // a person opens the file, in Excel
+	return v.Pass(readersPath+"/export", query)
+}
+
 // listOf returns what an address says of the list: its period, order, filters and page.
 func listOf(q url.Values) url.Values {
 	kept := url.Values{}
-	for _, name := range slices.Concat(narrowing, []string{"sort", "cursor", "days", "from", "to", "compare"}) {
-		if value := q.Get(name); value != "" {
-			kept.Set(name, value)
+	for _, name := range slices.Concat(frame.ReaderFilters(), []string{"q", "without", "sort", "cursor", "days", "period",
+		"from", "to", "compare"}) {
+		if q.Get(name) != "" {
+			kept[name] = q[name]
 		}
 	}
 	return kept
@@ -185,44 +200,12 @@ func listBefore(v *frame.Visit) string {
 	return v.Link("/dashboard/readers")
 }
 
-// only says what the people of the list have in common: their source, device or version, and what
-// they did. It is "" if the list is not narrowed by such a filter.
-func only(v *frame.Visit, asked url.Values) string {
-	var list []string
-	for _, name := range []string{"utm_source", "referrer_host", "device", "magnet_version",
-		"min_pages", "reached", "stopped_at"} {
-		if value := asked.Get(name); value != "" {
-			list = append(list, v.Say("people.only."+name, "value", value))
-		}
-	}
-	if name := asked.Get("without"); name == "utm_source" || name == "referrer_host" {
-		list = append(list, v.Say("people.only."+name+".none"))
-	}
-	for _, name := range []string{"downloaded", "from_form"} {
-		if value := asked.Get(name); value == "true" || value == "false" {
-			list = append(list, v.Say("people.only."+name+"."+value))
-		}
-	}
-	return strings.Join(list, ", ")
-}
-
-// linkTitle returns the title of a landing page; "" if there is none.
-func linkTitle(v *frame.Visit, id string) string {
-	l, err := frame.Get[client.GenericLink](v, linksPath+"/"+url.PathEscape(id), nil)
-	if err != nil {
-		return "" // the list says what it can
-	}
-	for _, label := range []*string{l.Name, l.Title} {
-		if label != nil {
-			return *label
-		}
-	}
-	return l.Slug
-}
-
 func (r *readerRow) shown(v *frame.Visit, labels map[string]string) personRow {
 	p := personRow{Source: r.Source.words(), Finished: r.Finished, Numbers: r.figures(v), Status: statusOf(v, r.Status)}
 	p.Name, p.Address = named(v, r.Name, r.Email)
+	if r.Source.UTMCampaign != nil {
+		p.Campaign = *r.Source.UTMCampaign
+	}
 	if len(r.AccessLinks) > 0 {
 		p.URL = v.Path("/dashboard/readers/" + r.AccessLinks[len(r.AccessLinks)-1])
 		if list := listOf(v.R.URL.Query()).Encode(); list != "" {

@@ -151,7 +151,7 @@ func (d *Dashboard) showReader(v *frame.Visit, status int, f frame.Form, link *c
 		return v.Redirect(readerScreen + url.PathEscape(s.AccessLinks[0].ID) + suffix(v.R.URL.RawQuery))
 	}
 	data := readerData{Self: v.Path(readerScreen + url.PathEscape(v.R.PathValue("access_link_id"))), List: listBefore(v),
-		Source: s.Source.words(), Numbers: s.Totals.figures(v), Truncated: s.Truncated, Link: link}
+		Source: s.Source.full(), Numbers: s.Totals.figures(v), Truncated: s.Truncated, Link: link}
 	sent := map[string]frame.Form{f.ID: f}
 	data.Form, data.Erasing, data.Who = sent[""], sent[erasureForm], who.who(v, sent[personForm])
 	data.Score = data.Numbers[len(data.Numbers)-1]

@@ -33,9 +33,7 @@ func behind(v *frame.Visit, metric, magnet string) string {
 		if magnet == "" {
 			return v.Link("/dashboard/links")
 		}
-		q := v.Period.Query()
-		q.Set("magnet", magnet)
-		return v.Path("/dashboard/links") + "?" + q.Encode()
+		return linksOf(v, magnet)
 	case "people_finished":
 		return v.People("lead_magnet_id", magnet, "finished", "true")
 	case "people_downloaded":

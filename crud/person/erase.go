@@ -194,6 +194,9 @@ func (e *Eraser) remove(ctx context.Context, tx pgx.Tx, key string, what erasure
 	if err != nil {
 		return fmt.Errorf("erase profile: %w", err)
 	}
+	if err := q.EraseViews(ctx, store.EraseViewsParams{EmailKey: key, Until: what.until}); err != nil {
+		return fmt.Errorf("erase views: %w", err)
+	}
 	all.Profiles += profiles
 	all.Submissions += len(submissions)
 	all.AccessLinks += len(links)

@@ -116,12 +116,11 @@ func (s *Submissions) record(r *http.Request, account, id uuid.UUID) error {
 // each calls fn with every submission, newest first. The transaction shows one state of them.
 func (f *Filter) each(ctx context.Context, q *store.Queries,
 	fn func(store.Submission, store.Counts, []gate.AcceptedAgreement) error) error {
-	answers, err := f.answers()
+	chosen, err := f.chosen()
 	if err != nil {
 		return err
 	}
-	query := store.ListSubmissionsParams{GenericLinkID: f.ID, Since: f.Since, Until: f.Until,
-		Containing: composed(f.Q), Answers: answers, RowLimit: exportBatch}
+	query := newestFirst(chosen, nil, nil, 0, exportBatch)
 	for {
 		rows, err := q.ListSubmissions(ctx, query)
 		if err != nil {

@@ -4,7 +4,6 @@ package submission
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -93,7 +92,13 @@ type Filter struct {
 	Since *time.Time `query:"since" doc:"Only submissions after this time (ISO 8601)."`
 	Until *time.Time `query:"until" doc:"Only submissions before this time (ISO 8601)."`
 	Q     *string    `query:"q" maxLength:"254" format:"text" doc:"Only submissions whose address or name contains this text, case-insensitive."`
-	Field []string   `query:"field" maxItems:"12" maxLength:"541" pattern:"^[a-z][a-z0-9_]{0,39}:." patternDescription:"the key of a field, a colon and an answer, such as company:Acme" doc:"Only submissions with this answer: the key of a field, a colon and the answer, such as company:Acme, case-insensitive. Repeat it for several fields."`
+	State *State     `query:"state" doc:"Only submissions in this state."`
+
+	UTMSource   *string `query:"utm_source" maxLength:"2048" doc:"Only submissions with this utm_source."`
+	UTMCampaign *string `query:"utm_campaign" maxLength:"2048" doc:"Only submissions with this utm_campaign."`
+	Without     *string `query:"without" enum:"utm_source,utm_campaign" doc:"Only submissions without this parameter."`
+
+	Field []string `query:"field" maxItems:"12" maxLength:"541" pattern:"^[a-z][a-z0-9_]{0,39}:." patternDescription:"the key of a field, a colon and an answer, such as company:Acme" doc:"Only submissions with this answer: the key of a field, a colon and the answer, such as company:Acme, case-insensitive. Repeat it for several fields."`
 }
 
 func (f *Filter) check() error {
@@ -124,16 +129,12 @@ func (s *Submissions) list(ctx context.Context, in *listInput) (*api.Answer[api.
 	if err := in.check(); err != nil {
 		return nil, err
 	}
-	answers, err := in.answers()
+	chosen, err := in.chosen()
 	if err != nil {
 		return nil, err
 	}
-	// One more than the page has tells whether another one follows.
-	query := store.ListSubmissionsParams{
-		GenericLinkID: in.ID, Since: in.Since, Until: in.Until, Containing: composed(in.Q), Answers: answers,
-		RowOffset: in.Offset(), RowLimit: in.Limit() + 1,
-	}
-	if query.BeforeAt, query.BeforeID, err = in.Place(in.ID, in.Since, in.Until, in.Q, in.Field, in.Sort); err != nil {
+	at, id, err := in.Place(in.Filter, in.Sort)
+	if err != nil {
 		return nil, err
 	}
 	var source store.GenericLink
@@ -146,19 +147,18 @@ func (s *Submissions) list(ctx context.Context, in *listInput) (*api.Answer[api.
 		if source, err = link.Get(ctx, tx, in.ID); err != nil {
 			return err
 		}
-		total, err = q.CountSubmissions(ctx, store.CountSubmissionsParams{GenericLinkID: in.ID, Since: in.Since,
-			Until: in.Until, Containing: composed(in.Q), Answers: answers})
-		if err != nil || query.RowOffset >= total {
+		if total, err = q.CountSubmissions(ctx, chosen); err != nil || in.Offset() >= total {
 			return err
 		}
+		// One more than the page has tells whether another one follows.
 		if in.Sort == oldest {
 			rows, err = q.ListSubmissionsOldest(ctx, store.ListSubmissionsOldestParams{
-				GenericLinkID: in.ID, Since: in.Since, Until: in.Until, Containing: composed(in.Q),
-				Answers: answers, RowOffset: query.RowOffset, RowLimit: query.RowLimit,
-				AfterAt: query.BeforeAt, AfterID: query.BeforeID,
+				GenericLinkID: chosen.GenericLinkID, Since: chosen.Since, Until: chosen.Until, Containing: chosen.Containing,
+				Answers: chosen.Answers, State: chosen.State, Source: chosen.Source, Campaign: chosen.Campaign,
+				Without: chosen.Without, AfterAt: at, AfterID: id, RowOffset: in.Offset(), RowLimit: in.Limit() + 1,
 			})
 		} else {
-			rows, err = q.ListSubmissions(ctx, query)
+			rows, err = q.ListSubmissions(ctx, newestFirst(chosen, at, id, in.Offset(), in.Limit()+1))
 		}
 		if err != nil {
 			return err
@@ -176,7 +176,7 @@ func (s *Submissions) list(ctx context.Context, in *listInput) (*api.Answer[api.
 	if int64(len(rows)) > in.Limit() {
 		rows = rows[:in.Limit()]
 		last := rows[len(rows)-1]
-		next, err = api.NextPlace(last.SubmittedAt, last.ID, in.ID, in.Since, in.Until, in.Q, in.Field, in.Sort)
+		next, err = api.NextPlace(last.SubmittedAt, last.ID, in.Filter, in.Sort)
 		if err != nil {
 			return nil, err
 		}
@@ -188,6 +188,16 @@ func (s *Submissions) list(ctx context.Context, in *listInput) (*api.Answer[api.
 		}
 	}
 	return api.ListCursor(ctx, in.CursorPaging, list, total, next), nil
+}
+
+// newestFirst asks for chosen submissions from a place on.
+func newestFirst(c store.CountSubmissionsParams, at *time.Time, id *uuid.UUID,
+	offset, limit int64) store.ListSubmissionsParams {
+	return store.ListSubmissionsParams{
+		GenericLinkID: c.GenericLinkID, Since: c.Since, Until: c.Until, Containing: c.Containing, Answers: c.Answers,
+		State: c.State, Source: c.Source, Campaign: c.Campaign, Without: c.Without,
+		BeforeAt: at, BeforeID: id, RowOffset: offset, RowLimit: limit,
+	}
 }
 
 func fromRow(row store.Submission, counts store.Counts, accepted []gate.AcceptedAgreement,
@@ -212,24 +222,13 @@ func fromRow(row store.Submission, counts store.Counts, accepted []gate.Accepted
 	return s, nil
 }
 
-// answers returns the answers that submissions must have, as JSON; nil for any.
-func (f *Filter) answers() ([]byte, error) {
-	if f.Field == nil {
-		return nil, nil
-	}
-	wanted := map[string]string{}
-	for _, text := range f.Field {
-		key, answer, _ := strings.Cut(text, ":")
-		if other, ok := wanted[key]; ok && other != answer {
-			return nil, problem.Parameter(problem.Field{Field: "field", Message: "must not ask for two answers to " + key})
-		}
-		wanted[key] = norm.NFC.String(answer)
-	}
-	encoded, err := json.Marshal(wanted)
-	if err != nil {
-		return nil, fmt.Errorf("encode answers: %w", err)
-	}
-	return encoded, nil
+// chosen returns the filter as the statements have it.
+func (f *Filter) chosen() (store.CountSubmissionsParams, error) {
+	answers, err := store.WantedAnswers(f.Field)
+	return store.CountSubmissionsParams{
+		GenericLinkID: f.ID, Since: f.Since, Until: f.Until, Containing: composed(f.Q), Answers: answers,
+		State: (*string)(f.State), Source: f.UTMSource, Campaign: f.UTMCampaign, Without: f.Without,
+	}, err
 }
 
 // composed returns a text to look for in normal form C, in which addresses are stored.

@@ -44,7 +44,7 @@ func TestDashboardTextsAreUsedAndThere(t *testing.T) {
 	named, begun, ends := map[string]bool{}, []string{}, map[string]bool{}
 	end := regexp.MustCompile(`"(\.[a-z_]+)"`)
 	name := regexp.MustCompile(
-		"[\"`]((?:frame|metric|overview|new|magnet|people|reader|erasure|live|link|recipient|setting|signin)\\.[a-z_.0-9]*)[\"`]")
+		"[\"`]((?:frame|filter|metric|overview|new|magnet|people|reader|erasure|live|link|recipient|setting|signin)\\.[a-z_.0-9]*)[\"`]")
 	for _, file := range append(dashboardFiles(t, screens, "*.go"), dashboardFiles(t, screens, "web/*.html")...) {
 		source, err := os.ReadFile(file)
 		require.NoError(t, err)

@@ -43,7 +43,7 @@ var smallTables = []string{
 	"report_keys", "restored", "retention_progress",
 	"retention_setting", "revocation_log", "river_leader", "river_migration", "river_notification", "river_queue",
 	"rounds", "session_expiry", "shares", "store_pulse", "topic_groups", "topics", "users",
-	"utm_templates", "webhook_endpoints",
+	"utm_templates", "views", "webhook_endpoints",
 	"webhook_secrets",
 }
 

@@ -78,6 +78,8 @@ func populate(t *testing.T, pool *postgres.Pool) uuid.UUID {
 			{"INSERT INTO invitations (id, account_id, email, email_key, role, secret_hash, expires_at) VALUES (gen_random_uuid(), $1, 'e', 'e', 'analyst', $2, now())", []any{account, account[:]}},
 			{"INSERT INTO alert_rules (id, account_id, kind, metric) VALUES ($1, $1, 'range', 'visitors')", []any{account}},
 			{"INSERT INTO alerts (id, account_id, rule_id, direction, value, since) VALUES (gen_random_uuid(), $1, $1, 'above', 1, now())", []any{account}},
+			{"INSERT INTO views (id, account_id, screen, name, parameters) VALUES (gen_random_uuid(), $1, 's', 'n', '{}')",
+				[]any{account}},
 			{"INSERT INTO utm_templates (id, account_id, name, source) VALUES (gen_random_uuid(), $1, 'n', 's')",
 				[]any{account}},
 			{"INSERT INTO recipients (id, account_id, generic_link_id, person_id) SELECT id, account_id, generic_link_id, $1 FROM access_links WHERE account_id = $1", []any{account}},

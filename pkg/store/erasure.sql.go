@@ -716,7 +716,7 @@ func (q *Queries) VacuumDue(ctx context.Context, seconds float64) (bool, error) 
 }
 
 const vacuumPeople = `-- name: VacuumPeople :exec
-VACUUM (ANALYZE, SKIP_LOCKED) submissions, profiles, recipients, verifications, webhook_deliveries, idempotency_keys, user_sessions, river_job, pg_statistic, access_links
+VACUUM (ANALYZE, SKIP_LOCKED) submissions, profiles, recipients, views, verifications, webhook_deliveries, idempotency_keys, user_sessions, river_job, pg_statistic, access_links
 `
 
 // Removes deleted rows, of statistics as well, and renews these. Another process may be at it: its tables are left out.

@@ -336,6 +336,15 @@ type Verification struct {
 	Language     string
 }
 
+type View struct {
+	ID         uuid.UUID
+	AccountID  uuid.UUID
+	Screen     string
+	Name       string
+	Parameters []byte
+	CreatedAt  time.Time
+}
+
 type WebhookDelivery struct {
 	ID            uuid.UUID
 	AccountID     uuid.UUID

@@ -16,7 +16,7 @@ const linksMatching = `-- name: LinksMatching :one
 SELECT coalesce(string_agg(uuid_send(m.id), ''), '')::bytea AS ids
 FROM (
     SELECT a.id FROM access_links a
-    WHERE a.account_id = $1 AND a.email_key IN (
+    WHERE a.account_id = $1 AND ($2::text IS NULL OR a.email_key IN (
         SELECT k.email_key FROM access_links k
         WHERE k.account_id = $1
             AND (strpos(k.email_key, $2::text) > 0 OR strpos(k.email_key, $3::text) > 0 OR strpos(lower(k.email), $2::text) > 0)
@@ -29,26 +29,59 @@ FROM (
         WHERE s.account_id = $1 AND strpos(search_text(s.name), search_text($2::text)) > 0
         UNION ALL
         SELECT k.email_key FROM recipients r JOIN access_links k ON k.account_id = r.account_id AND k.id = r.id
-        WHERE r.account_id = $1 AND strpos(search_text(r.name), search_text($2::text)) > 0)
-    LIMIT $4::bigint) AS m
+        WHERE r.account_id = $1 AND strpos(search_text(r.name), search_text($2::text)) > 0))
+        AND ($4::text IS NULL OR a.email_key IN (
+            SELECT o.email_key FROM profiles o WHERE o.account_id = $1 AND o.status = $4))
+        AND ($5::jsonb IS NULL OR a.email_key IN (
+            SELECT g.email_key FROM submissions f JOIN access_links g ON g.account_id = f.account_id AND g.submission_id = f.id
+            WHERE f.account_id = $1 AND lower(f.answers::text)::jsonb @> lower($5::jsonb::text)::jsonb))
+    LIMIT $6::bigint) AS m
 `
 
 type LinksMatchingParams struct {
 	AccountID uuid.UUID
-	Typed     string
+	Typed     *string
 	Key       string
+	Status    *string
+	Answers   []byte
 	RowLimit  int64
 }
 
-// The access links of people whose address, name or note has a text in it, as 16 bytes each (as in LinksOfAddress), up to a maximum. An
-// address can be spelled in two ways, of which one may match: all its links are found.
+// The access links of people whose address, name or note has a text in it, who have a status, and who sent a form with answers, as 16 bytes
+// each (as in LinksOfAddress), up to a maximum. Null is any. An address can be spelled in two ways, of which one may match: all its links are
+// found.
 func (q *Queries) LinksMatching(ctx context.Context, arg LinksMatchingParams) ([]byte, error) {
 	row := q.db.QueryRow(ctx, linksMatching,
 		arg.AccountID,
 		arg.Typed,
 		arg.Key,
+		arg.Status,
+		arg.Answers,
 		arg.RowLimit,
 	)
+	var ids []byte
+	err := row.Scan(&ids)
+	return ids, err
+}
+
+const linksOfOtherStatus = `-- name: LinksOfOtherStatus :one
+SELECT coalesce(string_agg(uuid_send(m.id), ''), '')::bytea AS ids
+FROM (
+    SELECT a.id FROM access_links a
+    WHERE a.account_id = $1 AND a.email_key IN (
+        SELECT p.email_key FROM profiles p WHERE p.account_id = $1 AND p.status <> $2::text)
+    LIMIT $3::bigint) AS m
+`
+
+type LinksOfOtherStatusParams struct {
+	AccountID uuid.UUID
+	Status    string
+	RowLimit  int64
+}
+
+// The access links of people who have another status than that of most, as in LinksMatching.
+func (q *Queries) LinksOfOtherStatus(ctx context.Context, arg LinksOfOtherStatusParams) ([]byte, error) {
+	row := q.db.QueryRow(ctx, linksOfOtherStatus, arg.AccountID, arg.Status, arg.RowLimit)
 	var ids []byte
 	err := row.Scan(&ids)
 	return ids, err
@@ -112,6 +145,41 @@ func (q *Queries) LinksOfReader(ctx context.Context, arg LinksOfReaderParams) ([
 	return items, nil
 }
 
+const namesOfLinks = `-- name: NamesOfLinks :many
+SELECT id, name::text AS name FROM generic_links WHERE account_id = $1 AND id = ANY ($2::uuid[]) AND name IS NOT NULL
+`
+
+type NamesOfLinksParams struct {
+	AccountID uuid.UUID
+	IDs       []uuid.UUID
+}
+
+type NamesOfLinksRow struct {
+	ID   uuid.UUID
+	Name string
+}
+
+// What an account calls its generic links.
+func (q *Queries) NamesOfLinks(ctx context.Context, arg NamesOfLinksParams) ([]NamesOfLinksRow, error) {
+	rows, err := q.db.Query(ctx, namesOfLinks, arg.AccountID, arg.IDs)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []NamesOfLinksRow
+	for rows.Next() {
+		var i NamesOfLinksRow
+		if err := rows.Scan(&i.ID, &i.Name); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const peopleOfLinks = `-- name: PeopleOfLinks :many
 WITH links AS MATERIALIZED (
     SELECT a.id, a.email, a.email_key, a.created_at FROM access_links a
@@ -164,6 +232,18 @@ func (q *Queries) PeopleOfLinks(ctx context.Context, arg PeopleOfLinksParams) ([
 		return nil, err
 	}
 	return items, nil
+}
+
+const statusOfNone = `-- name: StatusOfNone :one
+SELECT open_statuses[1]::text FROM accounts WHERE id = $1
+`
+
+// The status of people whom nothing was written down about.
+func (q *Queries) StatusOfNone(ctx context.Context, accountID uuid.UUID) (string, error) {
+	row := q.db.QueryRow(ctx, statusOfNone, accountID)
+	var column_1 string
+	err := row.Scan(&column_1)
+	return column_1, err
 }
 
 const submissionsOfReader = `-- name: SubmissionsOfReader :many

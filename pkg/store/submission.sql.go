@@ -45,6 +45,13 @@ WHERE generic_link_id = $1
     AND ($4::text IS NULL OR strpos(lower(email), lower($4)) > 0
         OR strpos(lower(coalesce(name, '')), lower($4)) > 0)
     AND ($5::jsonb IS NULL OR lower(answers::text)::jsonb @> lower($5::jsonb::text)::jsonb)
+    AND ($6::text IS NULL OR utm ->> 'utm_source' = $6)
+    AND ($7::text IS NULL OR utm ->> 'utm_campaign' = $7)
+    AND ($8::text IS NULL OR coalesce(utm ->> $8, '') = '')
+    AND ($9::text IS NULL OR $9 = CASE
+        WHEN EXISTS (SELECT FROM counted_submissions c WHERE c.account_id = submissions.account_id AND c.id = submissions.id AND c.view_count > 0) THEN 'viewed'
+        WHEN verification_required AND NOT verified THEN 'awaiting_verification'
+        ELSE 'ready' END)
 `
 
 type CountSubmissionsParams struct {
@@ -53,6 +60,10 @@ type CountSubmissionsParams struct {
 	Until         *time.Time
 	Containing    *string
 	Answers       []byte
+	Source        *string
+	Campaign      *string
+	Without       *string
+	State         *string
 }
 
 func (q *Queries) CountSubmissions(ctx context.Context, arg CountSubmissionsParams) (int64, error) {
@@ -62,6 +73,10 @@ func (q *Queries) CountSubmissions(ctx context.Context, arg CountSubmissionsPara
 		arg.Until,
 		arg.Containing,
 		arg.Answers,
+		arg.Source,
+		arg.Campaign,
+		arg.Without,
+		arg.State,
 	)
 	var count int64
 	err := row.Scan(&count)
@@ -88,10 +103,17 @@ WHERE generic_link_id = $1
     AND ($4::text IS NULL OR strpos(lower(email), lower($4)) > 0
         OR strpos(lower(coalesce(name, '')), lower($4)) > 0)
     AND ($5::jsonb IS NULL OR lower(answers::text)::jsonb @> lower($5::jsonb::text)::jsonb)
-    AND ($6::timestamptz IS NULL
-        OR (submitted_at, id) < ($6::timestamptz, $7::uuid))
+    AND ($6::text IS NULL OR utm ->> 'utm_source' = $6)
+    AND ($7::text IS NULL OR utm ->> 'utm_campaign' = $7)
+    AND ($8::text IS NULL OR coalesce(utm ->> $8, '') = '')
+    AND ($9::text IS NULL OR $9 = CASE
+        WHEN EXISTS (SELECT FROM counted_submissions c WHERE c.account_id = submissions.account_id AND c.id = submissions.id AND c.view_count > 0) THEN 'viewed'
+        WHEN verification_required AND NOT verified THEN 'awaiting_verification'
+        ELSE 'ready' END)
+    AND ($10::timestamptz IS NULL
+        OR (submitted_at, id) < ($10::timestamptz, $11::uuid))
 ORDER BY submitted_at DESC, id DESC
-LIMIT $9::bigint OFFSET $8::bigint
+LIMIT $13::bigint OFFSET $12::bigint
 `
 
 type ListSubmissionsParams struct {
@@ -100,6 +122,10 @@ type ListSubmissionsParams struct {
 	Until         *time.Time
 	Containing    *string
 	Answers       []byte
+	Source        *string
+	Campaign      *string
+	Without       *string
+	State         *string
 	BeforeAt      *time.Time
 	BeforeID      *uuid.UUID
 	RowOffset     int64
@@ -113,6 +139,10 @@ func (q *Queries) ListSubmissions(ctx context.Context, arg ListSubmissionsParams
 		arg.Until,
 		arg.Containing,
 		arg.Answers,
+		arg.Source,
+		arg.Campaign,
+		arg.Without,
+		arg.State,
 		arg.BeforeAt,
 		arg.BeforeID,
 		arg.RowOffset,
@@ -162,10 +192,17 @@ WHERE generic_link_id = $1
     AND ($4::text IS NULL OR strpos(lower(email), lower($4)) > 0
         OR strpos(lower(coalesce(name, '')), lower($4)) > 0)
     AND ($5::jsonb IS NULL OR lower(answers::text)::jsonb @> lower($5::jsonb::text)::jsonb)
-    AND ($6::timestamptz IS NULL
-        OR (submitted_at, id) > ($6::timestamptz, $7::uuid))
+    AND ($6::text IS NULL OR utm ->> 'utm_source' = $6)
+    AND ($7::text IS NULL OR utm ->> 'utm_campaign' = $7)
+    AND ($8::text IS NULL OR coalesce(utm ->> $8, '') = '')
+    AND ($9::text IS NULL OR $9 = CASE
+        WHEN EXISTS (SELECT FROM counted_submissions c WHERE c.account_id = submissions.account_id AND c.id = submissions.id AND c.view_count > 0) THEN 'viewed'
+        WHEN verification_required AND NOT verified THEN 'awaiting_verification'
+        ELSE 'ready' END)
+    AND ($10::timestamptz IS NULL
+        OR (submitted_at, id) > ($10::timestamptz, $11::uuid))
 ORDER BY submitted_at, id
-LIMIT $9::bigint OFFSET $8::bigint
+LIMIT $13::bigint OFFSET $12::bigint
 `
 
 type ListSubmissionsOldestParams struct {
@@ -174,6 +211,10 @@ type ListSubmissionsOldestParams struct {
 	Until         *time.Time
 	Containing    *string
 	Answers       []byte
+	Source        *string
+	Campaign      *string
+	Without       *string
+	State         *string
 	AfterAt       *time.Time
 	AfterID       *uuid.UUID
 	RowOffset     int64
@@ -188,6 +229,10 @@ func (q *Queries) ListSubmissionsOldest(ctx context.Context, arg ListSubmissions
 		arg.Until,
 		arg.Containing,
 		arg.Answers,
+		arg.Source,
+		arg.Campaign,
+		arg.Without,
+		arg.State,
 		arg.AfterAt,
 		arg.AfterID,
 		arg.RowOffset,

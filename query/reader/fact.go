@@ -18,11 +18,17 @@ import (
 //go:embed source.sql
 var sourceSQL string
 
-// TooManyError says that a text fits more access links than a list can be restricted to.
-type TooManyError struct{ Max int }
+// TooManyError says that a parameter fits more access links than a list can be restricted to.
+type TooManyError struct {
+	Parameter string // q, status or field
+	Max       int
+}
 
-// Error implements error; it completes a sentence that begins with the field's name.
+// Error implements error; it completes a sentence that begins with the parameter's name.
 func (e TooManyError) Error() string {
+	if e.Parameter != "q" {
+		return fmt.Sprintf("fits people with more than %d access links: add q", e.Max)
+	}
 	return fmt.Sprintf("is part of the addresses, names or notes of people with more than %d access links: give more of it", e.Max)
 }
 
@@ -37,26 +43,66 @@ func (r *Readers) facts(ctx context.Context, account uuid.UUID) facts {
 	return func(fn func(tx pgx.Tx) error) error { return r.postgres.Account(ctx, account, fn) }
 }
 
-// matching returns the access links of people whose address, name or note has the text in it,
-// without regard to case and accents: at most so many.
-func matching(ctx context.Context, account uuid.UUID, from facts, text string,
-	most int) (links []uuid.UUID, err error) {
-	var found []byte
-	if err := from(func(tx pgx.Tx) (err error) {
-		found, err = store.New(tx).LinksMatching(ctx, store.LinksMatchingParams{
-			AccountID: account, Typed: email.Normal(text), Key: email.Key(text), RowLimit: int64(most) + 1,
-		})
+// chosen are the access links that Postgres chooses for a list.
+type chosen struct {
+	none   bool        // there are none
+	links  []uuid.UUID // nil: any
+	others []uuid.UUID // that are not chosen: of people whose status differs from the one of most
+}
+
+// choose returns the access links of people whose address, name or note has the filter's text in
+// it, without regard to case and accents, who have its status, and who gave its answers: at most so
+// many.
+func choose(ctx context.Context, account uuid.UUID, from facts, f Filter, most int) (c chosen, err error) {
+	asked := store.LinksMatchingParams{AccountID: account, Answers: f.Answers, RowLimit: int64(most) + 1}
+	parameter := "field"
+	if f.Text != "" {
+		asked.Typed, asked.Key, parameter = new(email.Normal(f.Text)), email.Key(f.Text), "q"
+	}
+	var found, others []byte
+	if err := from(func(tx pgx.Tx) error {
+		q := store.New(tx)
+		if f.Status != nil {
+			usual, err := q.StatusOfNone(ctx, account)
+			if err != nil {
+				return err
+			}
+			if asked.Status = f.Status; *f.Status == usual {
+				asked.Status = nil
+				if others, err = q.LinksOfOtherStatus(ctx, store.LinksOfOtherStatusParams{AccountID: account, Status: usual,
+					RowLimit: asked.RowLimit}); err != nil {
+					return err
+				}
+			}
+		}
+		if asked.Typed == nil && asked.Status == nil && asked.Answers == nil {
+			return nil
+		}
+		found, err = q.LinksMatching(ctx, asked)
+		c.none = err == nil && len(found) == 0
 		return err
 	}); err != nil {
-		return nil, fmt.Errorf("find access links by a text: %w", err)
+		return c, fmt.Errorf("find access links of people: %w", err)
 	}
+	c.links = linksOf(found)
+	if f.Status != nil && asked.Status == nil {
+		c.others = append([]uuid.UUID{}, linksOf(others)...)
+	}
+	if asked.Status != nil && f.Text == "" && f.Answers == nil || len(c.others) > most {
+		parameter = "status"
+	}
+	if max(len(c.links), len(c.others)) > most {
+		return c, TooManyError{parameter, most}
+	}
+	return c, nil
+}
+
+// linksOf returns ids of 16 bytes each; nil for none.
+func linksOf(found []byte) (links []uuid.UUID) {
 	for id := range slices.Chunk(found, len(uuid.UUID{})) {
 		links = append(links, uuid.UUID(id))
 	}
-	if len(links) > most {
-		return nil, TooManyError{most}
-	}
-	return links, nil
+	return links
 }
 
 // complete adds to people who they are, and their sources.

@@ -24,18 +24,23 @@ type Filter struct {
 	LeadMagnetID  *uuid.UUID // only events of it count
 	GenericLinkID *uuid.UUID // only events of access links from it count
 	UTMSource     *string    // only events of access links with it count
+	UTMCampaign   *string    // only events of access links with it count
 	ReferrerHost  *string    // only events of access links with it count
-	Without       string     // utm_source or referrer_host: only events of access links without one count
+	Without       string     // utm_source, utm_campaign or referrer_host: only events of access links without one count
 	Device        *string    // only events of such a device count
+	Country       *string    // only events from it count
 	MagnetVersion *int       // only events of this version of a document count
 	From, To      *time.Time // only events from and before these times count
 	MinPages      int        // people who viewed at least as many different pages
 	Reached       int        // people whose furthest page of a document is this one or a later one
 	StoppedAt     int        // people whose furthest page of a document is this one
 	Finished      *bool
-	Downloaded    *bool // whether they completed a download
-	FromForm      *bool // whether one of their access links that count came from a form, not from the API
-	Order         Order // default: LastSeen, descending
+	Unopened      bool    // people who got an access link in the time, and viewed no page since it began
+	Status        *string // that of the person, in the account's words
+	Answers       []byte  // of one of their submissions, as a JSON object by key; nil: any
+	Downloaded    *bool   // whether they completed a download
+	FromForm      *bool   // whether one of their access links that count came from a form, not from the API
+	Order         Order   // default: LastSeen, descending
 }
 
 // Order is the sort key of a list, in the names of the API; "-" before it is descending.
@@ -50,6 +55,9 @@ func Orders() []string {
 	return list
 }
 
+// choosesLinks reports whether Postgres chooses access links for the filter.
+func (f Filter) choosesLinks() bool { return f.Text != "" || f.Status != nil || f.Answers != nil }
+
 // params returns the parameters of the list's statement that the filter sets, with its order.
 func (f Filter) params() map[string]string {
 	from, to := report.Bounds(f.From, f.To)
@@ -62,7 +70,11 @@ func (f Filter) params() map[string]string {
 		"from": strconv.FormatInt(from, 10), "to": strconv.FormatInt(to, 10),
 		"min_pages": strconv.Itoa(f.MinPages), "reached": strconv.Itoa(f.Reached), "stopped_at": strconv.Itoa(f.StoppedAt),
 		"finished": yesOrNo(f.Finished), "downloaded": yesOrNo(f.Downloaded), "from_form": yesOrNo(f.FromForm),
-		"sort": name, "direction": direction,
+		"sort": name, "direction": direction, "unopened": "0", "given_to": strconv.FormatInt(to, 10),
+	}
+	if f.Unopened { // what they did later counts as well
+		_, end := report.Bounds(nil, nil)
+		p["unopened"], p["to"] = "1", strconv.FormatInt(end, 10)
 	}
 	if f.LeadMagnetID != nil {
 		p["lead_magnet"] = f.LeadMagnetID.String()
@@ -70,8 +82,8 @@ func (f Filter) params() map[string]string {
 	if f.GenericLinkID != nil {
 		p["generic_link"] = f.GenericLinkID.String()
 	}
-	for name, text := range map[string]*string{"utm_source": f.UTMSource,
-		"referrer_host": f.ReferrerHost, "device": f.Device} {
+	for name, text := range map[string]*string{"utm_source": f.UTMSource, "utm_campaign": f.UTMCampaign,
+		"referrer_host": f.ReferrerHost, "device": f.Device, "country": f.Country} {
 		if text != nil {
 			p[name] = clickhouse.Text(*text)
 		}
@@ -109,15 +121,36 @@ var conditions = map[string]string{
 	"lead_magnet":  "AND lead_magnet_id = {lead_magnet:UUID}",
 	"generic_link": "AND generic_link_id = {generic_link:UUID}",
 	"device":       "AND device = {device:String}",
+	"country":      "AND country = {country:String}",
 	"access_links": "AND access_link_id IN {access_links:Array(UUID)}",
+	"other_links": "AND access_link_id NOT IN {other_links:Array(UUID)} AND " +
+		"access_link_id IN (SELECT id FROM lodestone.access_links FINAL WHERE account_id = {account:UUID})",
 	"utm_source":   ofLinks("utm_source"),
+	"utm_campaign": ofLinks("utm_campaign"),
 
 	"referrer_host":         ofLinks("referrer_host"),
 	"without_utm_source":    withoutLinks("utm_source"),
+	"without_utm_campaign":  withoutLinks("utm_campaign"),
 	"without_referrer_host": withoutLinks("referrer_host"),
 	"magnet_version":        "AND magnet_version = {magnet_version:UInt32}",
 
 	"until": "AND stored_at <= fromUnixTimestamp64Milli({until:Int64}, 'UTC')",
+}
+
+// givenConditions are the same of access links, as they were given.
+var givenConditions = map[string]string{
+	"lead_magnet":           "AND lead_magnet_id = {lead_magnet:UUID}",
+	"generic_link":          "AND generic_link_id = {generic_link:UUID}",
+	"access_links":          "AND id IN {access_links:Array(UUID)}",
+	"other_links":           "AND id NOT IN {other_links:Array(UUID)}",
+	"utm_source":            "AND utm_source = {utm_source:String}",
+	"utm_campaign":          "AND utm_campaign = {utm_campaign:String}",
+	"referrer_host":         "AND referrer_host = {referrer_host:String}",
+	"without_utm_source":    "AND utm_source = ''",
+	"without_utm_campaign":  "AND utm_campaign = ''",
+	"without_referrer_host": "AND referrer_host = ''",
+
+	"until": "AND created_at <= fromUnixTimestamp64Milli({until:Int64}, 'UTC')",
 }
 
 // ofLinks is the condition that an event's access link has the value of a column that the parameter
@@ -133,7 +166,7 @@ func withoutLinks(column string) string {
 }
 
 // where returns the conditions of the parameters.
-func where(params map[string]string) string {
+func where(params, conditions map[string]string) string {
 	var list []string
 	for name, condition := range conditions {
 		if _, ok := params[name]; ok {
@@ -178,5 +211,12 @@ func (f Filter) digest(account uuid.UUID) string {
 		fmt.Fprintf(h, "%s=%q\n", name, params[name])
 	}
 	h.Write([]byte(f.Text))
+	if f.Status != nil || f.Answers != nil {
+		status := ""
+		if f.Status != nil {
+			status = *f.Status
+		}
+		fmt.Fprintf(h, "\n%q %q", status, f.Answers)
+	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }

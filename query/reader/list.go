@@ -21,6 +21,9 @@ import (
 //go:embed list.sql
 var listSQL string
 
+//go:embed given.sql
+var givenSQL string
+
 //go:embed score.sql
 var scoreSQL string
 
@@ -108,6 +111,7 @@ type span struct {
 	offset, rows int64
 	after        *Cursor
 	links        []uuid.UUID // nil: all
+	others       []uuid.UUID // links that are not asked for; nil: none
 	person       *uuid.UUID  // that all links are of; nil: of their own
 }
 
@@ -162,19 +166,27 @@ func (f Filter) statement(s span) scope.Statement {
 	if s.person != nil {
 		params["person"] = s.person.String()
 	}
-	sql := strings.NewReplacer("/* conditions */", where(params), "/* score */\n", scoreSQL).Replace(listSQL)
+	if s.others != nil {
+		params["other_links"] = clickhouse.UUIDs(s.others)
+	}
+	given := ""
+	if f.Unopened {
+		given = strings.ReplaceAll(givenSQL, "/* conditions */", where(params, givenConditions))
+	}
+	sql := strings.NewReplacer("/* conditions */", where(params, conditions), "/* given */", given,
+		"/* score */\n", scoreSQL).Replace(listSQL)
 	return scope.Statement{Name: "readers", SQL: sql, Params: params, Projection: scope.NoProjection, Threads: 2}
 }
 
 // read calls each with every row of a part of a list. Addresses and sources are not in them.
 func (r *Readers) read(ctx context.Context, account uuid.UUID, from facts, f Filter, s span,
 	each func(row) error) error {
-	if f.Text != "" {
-		links, err := matching(ctx, account, from, f.Text, r.maxLinks)
-		if err != nil || len(links) == 0 {
+	if f.choosesLinks() {
+		c, err := choose(ctx, account, from, f, r.maxLinks)
+		if err != nil || c.none {
 			return err
 		}
-		s.links = links
+		s.links, s.others = c.links, c.others
 	}
 	return r.ch.Query(ctx, account, f.statement(s), func(scanned scope.Row) error {
 		row, err := scan(scanned)

@@ -17,13 +17,13 @@ FROM
     (
         SELECT
             *,
-            page_views > 0 AND pages >= {min_pages:UInt32}
+            if({unopened:UInt8} = 1, page_views = 0 AND given_at > 0, page_views > 0) AND pages >= {min_pages:UInt32}
                 AND furthest >= {reached:UInt32} AND ({stopped_at:UInt32} = 0 OR has(last_viewed, {stopped_at:UInt32}))
                 AND (isNull({finished:Nullable(UInt8)}) OR finished = assumeNotNull({finished:Nullable(UInt8)}))
                 AND (isNull({downloaded:Nullable(UInt8)}) OR (downloads > 0) = assumeNotNull({downloaded:Nullable(UInt8)}))
                 AND (isNull({from_form:Nullable(UInt8)}) OR from_form = assumeNotNull({from_form:Nullable(UInt8)})) AS listed,
             {direction:Int64} * multiIf({sort:String} = 'score', toInt64(score), {sort:String} = 'reading_ms', toInt64(reading_ms),
-                {sort:String} = 'downloads', toInt64(downloads), last_seen_at) AS place,
+                {sort:String} = 'downloads', toInt64(downloads), last_seen_at = 0, given_at, last_seen_at) AS place,
             toString(person) AS name
         FROM
         (
@@ -35,7 +35,7 @@ FROM
                 SELECT
                     person,
                     groupArrayArray(links) AS access_links,
-                    groupArrayIf(magnet, events > 0) AS magnets,
+                    groupArrayIf(magnet, events > 0 OR magnet_given > 0) AS magnets,
                     sum(magnet_sessions) AS sessions,
                     sum(length(magnet_pages)) AS pages,
                     sum(magnet_views) AS page_views,
@@ -49,14 +49,15 @@ FROM
                     sum(magnet_downloads) AS downloads,
                     minIf(first_event, events > 0) AS first_seen_at,
                     maxIf(last_event, events > 0) AS last_seen_at,
-                    sum(magnet_bots) AS bot_events
+                    sum(magnet_bots) AS bot_events,
+                    max(magnet_given) AS given_at
                 FROM
                 (
                     -- An access link that was deleted has no person any more: it stands for one.
                     SELECT
                         coalesce({person:Nullable(UUID)}, if(l.person_id = toUUID('00000000-0000-0000-0000-000000000000'), e.link, l.person_id)) AS person,
                         e.magnet AS magnet,
-                        groupArrayIf(e.link, e.link_events > 0) AS links,
+                        groupArrayIf(e.link, e.link_events > 0 OR e.link_given > 0) AS links,
                         groupUniqArrayArray(e.link_pages) AS magnet_pages,
                         max(e.link_views > 0 AND NOT l.of_api) AS magnet_form,
                         any(v.last_pages) AS last_pages,
@@ -68,7 +69,8 @@ FROM
                         sum(e.link_downloads) AS magnet_downloads,
                         minIf(e.link_first, e.link_events > 0) AS first_event,
                         maxIf(e.link_last, e.link_events > 0) AS last_event,
-                        sum(e.link_bots) AS magnet_bots
+                        sum(e.link_bots) AS magnet_bots,
+                        max(e.link_given) AS magnet_given
                     FROM
                     (
                         -- An access link has one lead magnet. A page of a version is one number, version and page.
@@ -84,12 +86,14 @@ FROM
                             countIf(bot = '' AND event_type = 'download_completed') AS link_downloads,
                             minIf(toUnixTimestamp64Milli(created_at), bot = '') AS link_first,
                             maxIf(toUnixTimestamp64Milli(created_at), bot = '') AS link_last,
-                            countIf(bot != '') AS link_bots
+                            countIf(bot != '') AS link_bots,
+                            toInt64(0) AS link_given
                         FROM lodestone.events
                         WHERE account_id = {account:UUID}
                             AND created_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND created_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
                             /* conditions */
                         GROUP BY access_link_id, lead_magnet_id
+                        /* given */
                     ) AS e
                     LEFT ANY JOIN (SELECT id, person_id, source = 'api' AS of_api FROM lodestone.access_links FINAL WHERE account_id = {account:UUID}) AS l ON l.id = e.link
                     LEFT ANY JOIN

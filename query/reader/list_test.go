@@ -3,6 +3,7 @@ package reader_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,10 +51,13 @@ func (m *model) filter() (f reader.Filter) {
 		f.UTMSource = new(m.pick("newsletter", "none"))
 	}
 	if maybe() {
+		f.UTMCampaign = new(m.pick("it's", "none"))
+	}
+	if maybe() {
 		f.ReferrerHost = new(m.pick("search.example", "blog.example"))
 	}
 	if maybe() {
-		f.Without = m.pick("utm_source", "referrer_host")
+		f.Without = m.pick("utm_source", "utm_campaign", "referrer_host")
 	}
 	if maybe() {
 		f.Device = new(m.pick("desktop", "mobile", "unknown", "tablet"))
@@ -340,6 +344,101 @@ func TestFiltersAreExact(t *testing.T) {
 	}
 	people, _ := m.walk(reader.Filter{Text: `example.com\`}, 10)
 	require.Empty(t, people)
+}
+
+// Who got a link and opened nothing is listed by when they got it, whatever bots did, and whatever
+// they opened before.
+func TestWhoOpenedNothing(t *testing.T) {
+	t.Parallel()
+	m := newModel(t, enginetest.SharedPostgres(t), 9)
+	day := 24 * time.Hour
+	give := func(name string, n int, before time.Duration, source string) link {
+		l := link{id: querytest.ID(t), person: m.person(name + "@example.com"), magnet: m.magnets[n],
+			email: name + "@example.com", origin: "mail", created: ago(before), source: reader.Source{UTMSource: source}}
+		m.addLink(l, m.generics[n], "")
+		return l
+	}
+	read := func(l link, n int, at time.Time) event.Event {
+		e := m.view(l, 1, at, time.Second)
+		e.GenericLinkID = m.generics[n]
+		return e
+	}
+	give("old", 0, 40*day, "news")
+	give("first", 0, 20*day, "news")
+	give("second", 0, 10*day, "")
+	m.add(read(give("reader", 0, 10*day, "news"), 0, ago(time.Hour)))
+	m.add(read(give("before", 1, 50*day, ""), 1, ago(45*day)))
+	give("before", 1, 8*day, "")
+	scanned := read(give("scanned", 1, 6*day, ""), 1, ago(5*day))
+	scanned.Bot = "scanner"
+	m.add(scanned)
+	m.add(read(give("late", 0, 25*day, ""), 0, ago(2*day)))
+	m.store()
+	names := func(f reader.Filter) (names []string) {
+		f.Unopened = true
+		people, pages := m.walk(f, 1)
+		for _, p := range people {
+			name, _, _ := strings.Cut(*p.Email, "@")
+			names = append(names, name)
+			require.NotEmpty(t, p.AccessLinks)
+			require.Len(t, p.Magnets, 1)
+			require.Zero(t, p.PageViews)
+		}
+		require.Len(t, people, int(pages[0].Total))
+		return names
+	}
+	require.Equal(t, []string{"scanned", "before", "second", "first"}, names(reader.Filter{From: new(ago(30 * day))}))
+	require.Equal(t, []string{"first"}, names(reader.Filter{From: new(ago(30 * day)), To: new(ago(15 * day))}),
+		"who opened after the time has opened")
+	require.Equal(t, []string{"scanned", "before"}, names(reader.Filter{From: new(ago(30 * day)), LeadMagnetID: &m.magnets[1]}))
+	require.Equal(t, []string{"second", "first"}, names(reader.Filter{From: new(ago(30 * day)), GenericLinkID: &m.generics[0]}))
+	require.Equal(t, []string{"first", "old"}, names(reader.Filter{UTMSource: new("news")}))
+	require.Equal(t, []string{"scanned", "second"}, names(reader.Filter{Without: "utm_source"}))
+	require.Equal(t, []string{"second"}, names(reader.Filter{Text: "second"}))
+	require.Empty(t, names(reader.Filter{Finished: new(true)}))
+	require.Equal(t, []string{"old", "first", "second", "scanned"}, names(reader.Filter{Order: "last_seen_at"}))
+}
+
+// Postgres knows the status of people and what they answered; who has no status has the first one.
+func TestStatusAndAnswers(t *testing.T) {
+	t.Parallel()
+	m := newModel(t, enginetest.SharedPostgres(t), 10)
+	for name, status := range map[string]string{"won": "Won", "new": "New", "none": "", "other": "In touch"} {
+		email := name + "@example.com"
+		m.add(m.view(m.recipient(email), 1, ago(time.Hour), time.Second))
+		if status != "" {
+			m.postgres("INSERT INTO profiles (account_id, email_key, status) VALUES ($1, $2, $3)", m.account, email, status)
+		}
+	}
+	m.add(m.view(link{id: querytest.ID(t), magnet: m.magnets[0]}, 1, ago(time.Hour), time.Second)) // deleted
+	form := m.recipient("form@example.com")
+	m.add(m.view(form, 1, ago(time.Hour), time.Second))
+	m.store()
+	m.postgres(`WITH s AS (INSERT INTO submissions (id, account_id, generic_link_id, email, email_key, answers)
+		VALUES (gen_random_uuid(), $1, $2, 'form@example.com', 'form@example.com', '{"company":"ACME Ltd","size":"50"}') RETURNING id)
+		UPDATE access_links SET submission_id = s.id FROM s WHERE access_links.id = $3`, m.account, m.generics[0], form.id)
+	names := func(f reader.Filter) (names []string) {
+		people, pages := m.walk(f, 2)
+		for _, p := range people {
+			name, _, _ := strings.Cut(*p.Email, "@")
+			names = append(names, name)
+		}
+		require.Len(t, people, int(pages[0].Total))
+		return names
+	}
+	require.Equal(t, []string{"won"}, names(reader.Filter{Status: new("Won")}))
+	require.ElementsMatch(t, []string{"new", "none", "form"}, names(reader.Filter{Status: new("New")}))
+	require.Empty(t, names(reader.Filter{Status: new("Lost")}))
+	require.Equal(t, []string{"form"}, names(reader.Filter{Answers: []byte(`{"company":"acme ltd"}`)}))
+	require.Equal(t, []string{"form"}, names(reader.Filter{Answers: []byte(`{"company":"acme ltd","size":"50"}`), Status: new("New"), Text: "form"}))
+	require.Empty(t, names(reader.Filter{Answers: []byte(`{"company":"acme ltd","size":"10"}`)}))
+	require.Empty(t, names(reader.Filter{Answers: []byte(`{"company":"acme ltd"}`), Status: new("Won")}))
+	page, err := m.readers.Page(t.Context(), m.account, reader.Filter{Status: new("New")}, 0, 1)
+	require.NoError(t, err)
+	require.Error(t, reader.Filter{Status: new("Won")}.Check(m.account, *page.Next))
+	m.readers.SetMaxLinks(0)
+	_, err = m.readers.Page(t.Context(), m.account, reader.Filter{Status: new("Won")}, 0, 1)
+	require.ErrorContains(t, err, "add q")
 }
 
 // A text that is part of very many addresses is refused, with what to do.

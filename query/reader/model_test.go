@@ -168,9 +168,9 @@ func (m *model) addLink(l link, generic uuid.UUID, referrer string) {
 	if l.submission != uuid.Nil {
 		submission = &l.submission
 	}
-	m.clickhouse(`INSERT INTO lodestone.access_links (id, account_id, lead_magnet_id, person_id, source, utm_source, utm_campaign, utm_term, referrer, created_at, version)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, fromUnixTimestamp64Milli(toInt64(?), 'UTC'), 1)`,
-		l.id, m.account, l.magnet, l.person, l.origin, l.source.UTMSource, l.source.UTMCampaign, l.source.UTMTerm,
+	m.clickhouse(`INSERT INTO lodestone.access_links (id, account_id, lead_magnet_id, generic_link_id, person_id, source, utm_source, utm_campaign, utm_term, referrer, created_at, version)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, fromUnixTimestamp64Milli(toInt64(?), 'UTC'), 1)`,
+		l.id, m.account, l.magnet, generic, l.person, l.origin, l.source.UTMSource, l.source.UTMCampaign, l.source.UTMTerm,
 		referrer, l.created.UnixMilli())
 	if l.deleted {
 		m.clickhouse("INSERT INTO lodestone.access_links (id, account_id, version, deleted) VALUES (?, ?, 2, 1)", l.id,

@@ -42,6 +42,8 @@ func (m *model) matches(f reader.Filter, e querytest.StoredEvent) bool {
 		(f.LeadMagnetID == nil || e.LeadMagnetID == *f.LeadMagnetID) &&
 		(f.GenericLinkID == nil || e.GenericLinkID == *f.GenericLinkID) &&
 		(f.UTMSource == nil || l.source.UTMSource == *f.UTMSource) &&
+		(f.UTMCampaign == nil || l.source.UTMCampaign == *f.UTMCampaign) &&
+		(f.Without != "utm_campaign" || l.source.UTMCampaign == "") &&
 		(f.ReferrerHost == nil || l.source.ReferrerHost == *f.ReferrerHost) &&
 		(f.Without != "utm_source" || l.source.UTMSource == "") &&
 		(f.Without != "referrer_host" || l.source.ReferrerHost == "") &&

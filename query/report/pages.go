@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"lodestone/pkg/clickhouse"
 	"lodestone/query/scope"
 )
 
@@ -23,6 +24,41 @@ type PagesQuestion struct {
 	LeadMagnetID uuid.UUID
 	Version      *int // nil: the newest one that was read in the time
 	From, To     *time.Time
+	// Only page views of these count. Nil does not restrict.
+	GenericLinkID          *uuid.UUID
+	Device, Country        *string
+	UTMSource, UTMCampaign *string
+	Without                string // utm_source or utm_campaign: only of access links without one
+}
+
+// conditions returns what the filters add to WHERE, and sets its parameters.
+func (q PagesQuestion) conditions(params map[string]string) (sql string) {
+	const ofLinks = " AND access_link_id %s (SELECT id FROM lodestone.access_links FINAL WHERE account_id = {account:UUID} AND %s)"
+	if q.GenericLinkID != nil {
+		params["generic_link"] = q.GenericLinkID.String()
+		sql += " AND generic_link_id = {generic_link:UUID}"
+	}
+	for _, f := range []struct {
+		name string
+		text *string
+		link bool
+	}{{"device", q.Device, false}, {"country", q.Country, false}, {"utm_source", q.UTMSource, true},
+		{"utm_campaign", q.UTMCampaign, true}} {
+		if f.text == nil {
+			continue
+		}
+		params[f.name] = clickhouse.Text(*f.text)
+		equal := f.name + " = {" + f.name + ":String}"
+		if f.link {
+			sql += fmt.Sprintf(ofLinks, "IN", equal)
+		} else {
+			sql += " AND " + equal
+		}
+	}
+	if q.Without == "utm_source" || q.Without == "utm_campaign" {
+		sql += fmt.Sprintf(ofLinks, "NOT IN", q.Without+" != ''")
+	}
+	return sql
 }
 
 // Pages tells how the pages of one version were read, by people.
@@ -65,7 +101,7 @@ func (r *Reporter) Pages(ctx context.Context, account uuid.UUID, q PagesQuestion
 	if from%quarter.Milliseconds() == 0 && to%quarter.Milliseconds() == 0 {
 		visitTime = quarterOf
 	}
-	sql := strings.ReplaceAll(pagesSQL, "VISIT_TIME", visitTime)
+	sql := strings.NewReplacer("VISIT_TIME", visitTime, "/* conditions */", q.conditions(params)).Replace(pagesSQL)
 	err := r.ch.Query(ctx, account, scope.Statement{Name: "pages of a lead magnet", SQL: sql, Params: params, Threads: 2,
 		OneSnapshot: true}, func(row scope.Row) error {
 		var number, version uint32

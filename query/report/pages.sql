@@ -9,7 +9,7 @@ WITH
             SELECT magnet_version
             FROM lodestone.events
             WHERE account_id = {account:UUID} AND lead_magnet_id = {lead_magnet:UUID} AND event_type = 'page_viewed' AND bot = ''
-                AND VISIT_TIME >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND VISIT_TIME < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+                AND VISIT_TIME >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND VISIT_TIME < fromUnixTimestamp64Milli({to:Int64}, 'UTC') /* conditions */
             GROUP BY magnet_version
         )
     )) AS shown
@@ -32,7 +32,7 @@ FROM
     SELECT bot = '' AS person, count() AS events
     FROM lodestone.events
     WHERE account_id = {account:UUID} AND lead_magnet_id = {lead_magnet:UUID} AND event_type = 'page_viewed' AND (isNull(shown) OR magnet_version = shown)
-        AND VISIT_TIME >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND VISIT_TIME < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+        AND VISIT_TIME >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND VISIT_TIME < fromUnixTimestamp64Milli({to:Int64}, 'UTC') /* conditions */
     GROUP BY person
 )
 UNION ALL
@@ -63,7 +63,7 @@ FROM
         FROM lodestone.events
         WHERE account_id = {account:UUID} AND lead_magnet_id = {lead_magnet:UUID} AND event_type = 'page_viewed' AND page > 0 AND bot = ''
             AND magnet_version = shown
-            AND created_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND created_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+            AND created_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND created_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC') /* conditions */
         GROUP BY access_link_id
     ) AS r
     LEFT ANY JOIN (SELECT id, person_id FROM lodestone.access_links FINAL WHERE account_id = {account:UUID}) AS l ON l.id = r.link

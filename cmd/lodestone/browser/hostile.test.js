@@ -116,6 +116,7 @@ test('hostile text: every field, on every screen, page and mail', async (t) => {
   const channel = `https://hooks.slack.com/services/T0/B0/${plant('URL of a channel')}`.replaceAll(' ', '%20');
   await own('POST', '/api/v1/webhooks', { format: 'slack', url: channel, kinds: ['notice.weekly'] });
   await own('POST', '/api/v1/alert-rules', { kind: 'range', ...plants('create-alert-rule', 'utm_campaign') });
+  await own('POST', '/api/v1/views', { screen: 'readers', ...plants('create-view', 'name'), query: `q=${encodeURIComponent(plant('create-view.query'))}` });
   const missing = (await typable()).filter((f) => !planted.has(f) && !/^(create|update)-webhook\.url$/.test(f));
   assert.deepEqual(missing, [], 'plant something in these fields, too');
 

@@ -112,8 +112,9 @@ var errCount = errors.New("the API answered a different number of queries than w
 func (v *Visit) Ask(queries ...Query) (Batch, error) {
 	for i := range queries {
 		q := &queries[i]
+		v.Filters.narrow(q)
 		q.From, q.To, q.Timezone = v.Period.From(), v.Period.To(), v.Period.Zone.String()
-		if v.Period.Compare && !q.Alone {
+		if v.Period.Compare && !q.Alone && v.Period.Name != allTime {
 			q.Compare = "previous"
 		}
 	}

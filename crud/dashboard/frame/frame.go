@@ -59,6 +59,9 @@ type Frame struct {
 	failed  *Template
 }
 
+// FilterStyle is the style sheet of screens with filters.
+const FilterStyle = "filter.css"
+
 // Cards is the style sheet of tables with the class cards, whose rows are cards on phones.
 const Cards = "cards.css"
 
@@ -129,7 +132,7 @@ func (f *Frame) parseIn(texts *web.Texts, files fs.FS, html, css, parts []string
 	}
 	for _, name := range css {
 		from := files
-		if name == Cards {
+		if name == Cards || name == FilterStyle {
 			from = f.files
 		}
 		text, err := fs.ReadFile(from, name)

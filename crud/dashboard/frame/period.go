@@ -16,7 +16,8 @@ import (
 type Period struct {
 	First, Last time.Time // days, at their start in Zone; both are included
 	Days        int
-	Preset      bool // the range ends today
+	Preset      bool   // the range is of so many days up to today
+	Name        string // of a range of the calendar, which goes on with it: month; "": it is none
 	Compare     bool
 	Refused     bool // the address asks for a range that cannot be shown
 	Zone        *time.Location
@@ -26,15 +27,20 @@ type Period struct {
 const (
 	dateForm    = "2006-01-02"
 	defaultDays = 30
-	maxPeriod   = 366
+	maxPeriod   = 3660
+	// maxWeeks is how many days are divided into weeks: more are into months.
+	maxWeeks = 731
+	// allTime is the name of the range that begins with the account.
+	allTime = "all"
 )
 
 // presets are the ranges to choose from by one press.
 var presets = []int{7, 30, 90}
 
-// ParsePeriod reads a period from an address: days=N, or from and to as dates, and compare=no. In
-// place of a range that cannot be shown comes the usual one, and Refused says so.
-func ParsePeriod(q url.Values, now time.Time, zone *time.Location) Period {
+// ParsePeriod reads a period from an address: days=N, the name of a range of the calendar as
+// period, or from and to as dates, and compare=no. All time begins with the account. In place of a
+// range that cannot be shown comes the usual one, and Refused says so.
+func ParsePeriod(q url.Values, now, began time.Time, zone *time.Location) Period {
 	today := timezone.AddDays(now.In(zone), 0)
 	p := Period{Last: today, Days: defaultDays, Preset: true, Compare: q.Get("compare") != "no", Zone: zone}
 	if asked := q.Get("days"); asked != "" {
@@ -45,6 +51,15 @@ func ParsePeriod(q url.Values, now time.Time, zone *time.Location) Period {
 	}
 	p.First = timezone.AddDays(today, 1-p.Days)
 	from, to := q.Get("from"), q.Get("to")
+	if name := q.Get("period"); name != "" {
+		for _, c := range calendar(today, began) {
+			if c.name == name {
+				p.First, p.Last, p.Days, p.Preset, p.Name = c.first, c.last, timezone.DaysBetween(c.first, c.last)+1, false, name
+				return p
+			}
+		}
+		p.Refused = true
+	}
 	if from == "" && to == "" {
 		return p
 	}
@@ -89,15 +104,20 @@ func (p Period) Interval() string {
 		return "hour"
 	case p.Days <= 92:
 		return "day"
-	default:
+	case p.Days <= maxWeeks:
 		return "week"
+	default:
+		return "month"
 	}
 }
 
 // Label writes the start of an interval of the period.
 func (p Period) Label(t time.Time) string {
-	if p.Interval() == "hour" {
+	switch {
+	case p.Interval() == "hour":
 		return day(p.texts, t) + " " + t.Format(clock)
+	case p.Days > 366:
+		return day(p.texts, t) + " " + t.Format("2006")
 	}
 	return day(p.texts, t)
 }
@@ -109,6 +129,8 @@ func (p Period) By(what string) string {
 		return p.texts.Say("frame.by.hour", "what", what)
 	case "day":
 		return p.texts.Say("frame.by.day", "what", what)
+	case "month":
+		return p.texts.Say("frame.by.month", "what", what)
 	default:
 		return p.texts.Say("frame.by.week", "what", what)
 	}
@@ -117,6 +139,8 @@ func (p Period) By(what string) string {
 // Words are how a sentence calls the period.
 func (p Period) Words() string {
 	switch {
+	case p.Name != "":
+		return p.texts.Say("frame.period.in." + p.Name)
 	case p.Preset && p.Days == 1:
 		return p.texts.Say("frame.period.today")
 	case p.Preset:
@@ -131,7 +155,9 @@ func (p Period) Words() string {
 // Query returns the period as parameters; the default has none.
 func (p Period) Query() url.Values {
 	q := url.Values{}
-	if !p.Preset {
+	if p.Name != "" {
+		q.Set("period", p.Name)
+	} else if !p.Preset {
 		q.Set("from", p.From())
 		q.Set("to", p.Until())
 	} else if p.Days != defaultDays {
@@ -165,7 +191,7 @@ func (v *Visit) Choices() (list []Choice) {
 	}
 	for _, n := range offered {
 		p := v.Period
-		p.Preset, p.Days = true, n
+		p.Preset, p.Name, p.Days = true, "", n
 		list = append(list, Choice{v.Say("frame.period.days", "n", n), v.with(p), v.Period.Preset && v.Period.Days == n})
 	}
 	return list
@@ -173,30 +199,45 @@ func (v *Visit) Choices() (list []Choice) {
 
 // Calendar returns the days, months and years that people ask about.
 func (v *Visit) Calendar() (list []Choice) {
-	for _, c := range calendar(timezone.AddDays(time.Now().In(v.Period.Zone), 0)) {
+	for _, c := range calendar(v.Period.Last, v.own.CreatedAt) { // of which only the names count
 		p := v.Period
-		p.Preset, p.First, p.Last = false, c.first, c.last
-		list = append(list, Choice{v.Say(c.text), v.with(p), !v.Period.Preset && v.Period.From() == p.From() &&
-			v.Period.Until() == p.Until()})
+		p.Preset, p.Name = false, c.name
+		list = append(list, Choice{v.Say("frame.period.of." + c.name), v.with(p), v.Period.Name == c.name})
 	}
 	return list
 }
 
-// namedRange is a range of days that has a name.
+// Named is what people call the range; "" if it is not one of the calendar.
+func (v *Visit) Named() string {
+	if v.Period.Name == "" {
+		return ""
+	}
+	return v.Say("frame.period.of." + v.Period.Name)
+}
+
+// namedRange is a range of days that has a name in addresses.
 type namedRange struct {
-	text        string // its key in the catalogue
+	name        string
 	first, last time.Time
 }
 
-func calendar(today time.Time) []namedRange {
+func calendar(today, began time.Time) []namedRange {
 	y, m, d := today.Date()
 	on := func(month time.Month, day int) time.Time { return timezone.Midnight(today.Location(), y, month, day) }
+	first := timezone.AddDays(began.In(today.Location()), 0)
+	if oldest := timezone.AddDays(today, 1-maxPeriod); first.Before(oldest) || first.After(today) {
+		first = oldest
+	}
 	return []namedRange{
-		{"frame.period.today.one", today, today},
-		{"frame.period.yesterday", on(m, d-1), on(m, d-1)},
-		{"frame.period.month", on(m, 1), today},
-		{"frame.period.month.last", on(m-1, 1), on(m, 0)},
-		{"frame.period.year", on(time.January, 1), today},
+		{"today", today, today},
+		{"yesterday", on(m, d-1), on(m, d-1)},
+		{"week", timezone.AddDays(today, -int(today.Weekday()+6)%7), today},
+		{"month", on(m, 1), today},
+		{"last_month", on(m-1, 1), on(m, 0)},
+		{"quarter", on(m-(m-1)%3, 1), today},
+		{"year", on(time.January, 1), today},
+		{"last_year", timezone.Midnight(today.Location(), y-1, time.January, 1), on(time.January, 0)},
+		{allTime, first, today},
 	}
 }
 
@@ -224,8 +265,8 @@ func (v *Visit) with(p Period) string {
 // Rest returns the parameters of the address that are not of the period, for the form of the
 // picker.
 func (v *Visit) Rest() url.Values {
-	q := v.R.URL.Query()
-	for _, name := range []string{"days", "from", "to", "compare"} {
+	q := beginning(v.R.URL.Query())
+	for _, name := range []string{"days", "period", "from", "to", "compare"} {
 		q.Del(name)
 	}
 	return q

@@ -23,16 +23,17 @@ func TestRangesThatCannotBeShownAreRefused(t *testing.T) {
 		"days=1": {"2026-11-29", "2026-11-29", false}, "days=366": {"2025-11-29", "2026-11-29", false},
 		"from=2026-11-01&to=2026-11-10": {"2026-11-01", "2026-11-10", false}, "from=2026-11-01": {"2026-11-01", "2026-11-29",
 			false}, "from=2026-11-20&to=2027-01-01": {"2026-11-20", "2026-11-29", false},
-		"days=367": {"2026-10-31", "2026-11-29", true}, "days=0": {"2026-10-31", "2026-11-29", true},
+		"days=3661":   {"2026-10-31", "2026-11-29", true},
+		"period=soon": {"2026-10-31", "2026-11-29", true}, "days=0": {"2026-10-31", "2026-11-29", true},
 		"days=-1": {"2026-10-31", "2026-11-29", true}, "days=x": {"2026-10-31", "2026-11-29", true},
-		"from=2026-11-10&to=2026-11-01": {"2026-10-31", "2026-11-29", true}, "from=2024-01-01&to=2026-11-01": {"2026-10-31",
+		"from=2026-11-10&to=2026-11-01": {"2026-10-31", "2026-11-29", true}, "from=2014-01-01&to=2026-11-01": {"2026-10-31",
 			"2026-11-29", true}, "from=2026-02-30&to=2026-03-01": {"2026-10-31", "2026-11-29", true},
 		"from=2026-11-01&to=yesterday": {"2026-10-31", "2026-11-29", true}, "to=2026-11-01": {"2026-10-31", "2026-11-29",
 			true}, "from=2026-12-01&to=2026-12-02": {"2026-10-31", "2026-11-29", true},
 	} {
 		q, err := url.ParseQuery(address)
 		require.NoError(t, err)
-		p := frame.ParsePeriod(q, now, berlin)
+		p := frame.ParsePeriod(q, now, now, berlin)
 		require.Equal(t, want.first+" "+want.last, p.From()+" "+p.Until(), address)
 		require.Equal(t, want.refused, p.Refused, address)
 	}

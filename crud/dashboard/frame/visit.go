@@ -53,6 +53,8 @@ type Visit struct {
 	R       *http.Request
 	Session signin.Session
 	Period  Period
+	Filters Filters // of the screen, once it called Narrow
+	Bar     *Bar    // what shows them; nil: the screen has none
 	own     ownAccount
 	texts   *web.Texts
 	frame   *Frame
@@ -63,7 +65,7 @@ func (f *Frame) visit(w http.ResponseWriter, r *http.Request, a http.Handler) *V
 	v := &Visit{W: w, R: r, Session: signin.From(r.Context()), texts: f.texts.In(language(r)), frame: f}
 	v.client = newClient(v, a)
 	v.own, _ = Get[ownAccount](v, "/api/v1/account", nil) // if the API does not answer, the screen's own question says so
-	v.Period = ParsePeriod(r.URL.Query(), time.Now(), timezone.OrUTC(v.own.Timezone))
+	v.Period = ParsePeriod(r.URL.Query(), time.Now(), v.own.CreatedAt, timezone.OrUTC(v.own.Timezone))
 	v.Period.texts = v.texts
 	return v
 }
@@ -74,9 +76,10 @@ func language(r *http.Request) locale.Language { return locale.Match(r.Header.Ge
 
 // ownAccount is what all screens need of the account.
 type ownAccount struct {
-	Timezone       string   `json:"timezone"`
-	OpenStatuses   []string `json:"open_statuses"`
-	ClosedStatuses []string `json:"closed_statuses"`
+	Timezone       string    `json:"timezone"`
+	OpenStatuses   []string  `json:"open_statuses"`
+	ClosedStatuses []string  `json:"closed_statuses"`
+	CreatedAt      time.Time `json:"created_at"`
 }
 
 // Statuses are the account's words for the status of a person. The first is that of people who have
@@ -92,15 +95,19 @@ func (v *Visit) URL(path string) string { return v.frame.deps.Pages.URL(path) }
 // Link returns the address of a screen in the same period.
 func (v *Visit) Link(path string) string { return v.Path(path) + v.Period.suffix() }
 
-// People returns the address of the readers in the same period, narrowed by filters of the API:
-// pairs of a name and a value. Those without a value are skipped. The common part of a screen's
-// addresses comes first: addresses that differ only at their ends compress best.
+// People returns the address of the readers in the same period, narrowed by the filters of the
+// screen and by more filters of the API: pairs of a name and a value. Those without a value are
+// skipped.
 func (v *Visit) People(filters ...string) string {
 	var list []string
+	narrowed := v.Filters.Query(ofReaders...)
 	for pair := range slices.Chunk(filters, 2) {
 		if pair[1] != "" {
-			list = append(list, pair[0]+"="+url.QueryEscape(pair[1]))
+			narrowed = withFilter(narrowed, url.Values{pair[0]: {pair[1]}})
 		}
+	}
+	if len(narrowed) > 0 {
+		list = append(list, narrowed.Encode())
 	}
 	address := v.Link("/dashboard/readers")
 	switch {
@@ -116,8 +123,8 @@ func (v *Visit) People(filters ...string) string {
 // Source returns the filter that leads to the readers behind a row of a report by a dimension. A
 // row without a source has those without one.
 func Source(dimension, value string) (filter, text string) {
-	if value == "" && (dimension == "utm_source" || dimension == "referrer_host") {
-		return "without", dimension
+	if value == "" && slices.Contains(sourced, dimension) {
+		return without, dimension
 	}
 	return dimension, value
 }

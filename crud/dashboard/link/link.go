@@ -31,6 +31,9 @@ type Screens struct {
 	recipients                                *frame.Template
 }
 
+// listStyles are the style sheets of screens with filters.
+var listStyles = []string{frame.Cards, frame.FilterStyle, "link.css"}
+
 // New returns the screens in a frame.
 func New(f *frame.Frame) (*Screens, error) {
 	files, err := fs.Sub(webFiles, "web")
@@ -38,14 +41,14 @@ func New(f *frame.Frame) (*Screens, error) {
 		return nil, fmt.Errorf("read screens of links: %w", err)
 	}
 	s := &Screens{frame: f}
-	if s.list, err = f.ParseForms(files, []string{"list.html"}, []string{frame.Cards, "link.css"}); err != nil {
+	if s.list, err = f.ParseForms(files, []string{"list.html"}, listStyles); err != nil {
 		return nil, err
 	}
 	if s.form, err = f.ParseForms(files, []string{"new.html", "fields.html", "asked.html"},
 		[]string{"link.css"}); err != nil {
 		return nil, err
 	}
-	if s.show, err = f.ParseForms(files, []string{"link.html"}, []string{frame.Cards, "link.css"}); err != nil {
+	if s.show, err = f.ParseForms(files, []string{"link.html"}, listStyles); err != nil {
 		return nil, err
 	}
 	if s.change, err = f.ParseForms(files, []string{"edit.html", "fields.html", "asked.html"},

@@ -2,6 +2,7 @@ package link
 
 import (
 	"cmp"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"lodestone/crud/dashboard/frame"
+	"lodestone/crud/view"
 	"lodestone/pkg/chart"
 	"lodestone/pkg/client"
 )
@@ -23,31 +25,28 @@ const maxRanked = 1000
 // columns are the numbers of each link in the list.
 var columns = []string{"visitors", "submissions", "submission_rate", "people", "people_finished", "people_finish_rate"}
 
-// sorts and pageStates are the orders of the list and the filters by what visitors see, by their
-// names in its address. An order that is a metric compares the numbers of the period.
+// sorts are the orders of the list, by their names in its address. One that is a metric compares
+// the numbers of the period.
 var (
 	sorts = []frame.Option{{Value: "", Words: "link.sort.newest"}, {Value: "created_at", Words: "link.sort.oldest"},
 		{Value: "visitors", Words: "link.sort.visitors"}, {Value: "submissions", Words: "link.sort.submissions"},
 		{Value: "people_finished", Words: "link.sort.finished"}}
-	pageStates = []frame.Option{{Value: "", Words: "link.list.current"}, {Value: "open", Words: "link.list.open"},
-		{Value: "closed", Words: "link.list.closed"}, {Value: "archived", Words: "link.list.archived"}}
 )
 
 type listData struct {
-	Links         []listRow
-	Q             string
-	Keep          url.Values // of the address, what the form does not have
-	Magnets       []frame.Option
-	States, Sorts []frame.Option
-	Narrowed      bool
-	New           string
-	Everyone      string // address of the list of all links
-	Archived      string
-	Total         int64
-	Previous      string
-	Next          string
-	NoMagnets     bool
-	Away          bool // there are no numbers for now
+	Links     []listRow
+	Q         string
+	Keep      url.Values // of the address, what the form does not have
+	Sorts     []frame.Option
+	Narrowed  bool
+	New       string
+	Everyone  string // address of the list of all links
+	Archived  string
+	Total     int64
+	Previous  string
+	Next      string
+	NoMagnets bool
+	Away      bool // there are no numbers for now
 }
 
 type listRow struct {
@@ -66,12 +65,16 @@ type listed struct {
 // showList lists the generic links that match, with their numbers.
 func (s *Screens) showList(v *frame.Visit) error {
 	asked := v.R.URL.Query()
-	query := url.Values{}
-	for name, value := range map[string]string{"lead_magnet_id": asked.Get("magnet"), "status": asked.Get("status"),
-		"q": strings.TrimSpace(asked.Get("q"))} {
-		if value != "" {
-			query.Set(name, value)
-		}
+	if magnet := asked.Get("magnet"); magnet != "" { // the name that the parameter had
+		return v.Redirect(screenPath + "?" + frame.Renamed(asked, "magnet", frame.ByDocument).Encode())
+	}
+	if err := v.Narrow(view.Links, frame.ByDocument, frame.ByPage, frame.ByUTMSource, frame.ByCampaign, frame.ByDevice,
+		frame.ByCountry); err != nil {
+		return err
+	}
+	query := v.Filters.Query(frame.ByDocument, "status")
+	if q := strings.TrimSpace(asked.Get("q")); q != "" {
+		query.Set("q", q)
 	}
 	narrowed := len(query) > 0
 	page := 1
@@ -157,19 +160,18 @@ func rank(v *frame.Visit, query url.Values, metric string, page int) (l listed, 
 func newList(v *frame.Visit, found *listed, magnets []client.LeadMagnet, page int) listData {
 	asked := v.R.URL.Query()
 	titles := map[string]string{}
-	documents := []frame.Option{{Words: v.Say("link.list.any")}}
 	for _, m := range magnets {
 		titles[m.ID] = m.Title
-		documents = append(documents, frame.Option{Value: m.ID, Words: m.Title})
 	}
 	data := listData{
-		Q: asked.Get("q"), Keep: v.Period.Query(), Magnets: chosen(documents, asked.Get("magnet")),
-		States: chosen(worded(v, pageStates), asked.Get("status")), Sorts: chosen(worded(v, sorts), asked.Get("sort")),
-		New: v.Path(screenPath + "/new"), Everyone: v.Link(screenPath), Total: found.total, NoMagnets: len(magnets) == 0,
+		Q: asked.Get("q"), Keep: v.Period.Query(),
+		Sorts: chosen(worded(v, sorts), asked.Get("sort")),
+		New:   v.Path(screenPath + "/new"), Everyone: v.Link(screenPath), Total: found.total, NoMagnets: len(magnets) == 0,
 		Archived: v.Path(screenPath) + "?status=archived", Away: found.away,
 		Links: listRows(v, found.links, titles, found.answers.Of("links"), found.away),
 	}
-	if id := asked.Get("magnet"); id != "" {
+	maps.Copy(data.Keep, v.Filters.Query())
+	if id := v.Filters.Get(frame.ByDocument); id != "" {
 		data.New += "?" + url.Values{"magnet": {id}}.Encode()
 	}
 	if page > 1 {
@@ -224,7 +226,7 @@ func listRows(v *frame.Visit, links []genericLink, titles map[string]string, a f
 	}
 	for i := range links {
 		l := &links[i]
-		row := listRow{Slug: l.Slug, Screen: v.Link(screenPath + "/" + l.ID), Tag: l.tag(v),
+		row := listRow{Slug: l.Slug, Screen: v.Item(screenPath + "/" + l.ID), Tag: l.tag(v),
 			Day: v.Date(l.CreatedAt.In(v.Period.Zone))}
 		if row.Name = l.Name(); l.label() == nil && titles[l.LeadMagnetID] != "" {
 			row.Name = titles[l.LeadMagnetID]

@@ -10,6 +10,7 @@ import (
 	"lodestone/crud/dashboard/frame"
 	"lodestone/crud/embed"
 	"lodestone/crud/recipient"
+	"lodestone/crud/view"
 	"lodestone/pkg/chart"
 )
 
@@ -17,6 +18,7 @@ import (
 const (
 	byTime     = "time"
 	bySource   = "source"
+	byCampaign = "campaign"
 	byReferrer = "referrer"
 )
 
@@ -73,6 +75,9 @@ type sourceRow struct {
 func (s *Screens) open(v *frame.Visit) error { return s.draw(v, http.StatusOK, forms{}) }
 
 func (s *Screens) draw(v *frame.Visit, status int, sent forms) error {
+	if err := v.Narrow(view.Link, frame.ByUTMSource, frame.ByCampaign, frame.ByState, frame.ByAnswer); err != nil {
+		return missing(err)
+	}
 	var (
 		group   errgroup.Group
 		l       genericLink
@@ -105,6 +110,7 @@ func (s *Screens) draw(v *frame.Visit, status int, sent forms) error {
 		answers, err = v.Ask(
 			frame.Query{ID: byTime, Metrics: totalMetrics, Interval: v.Period.Interval(), Filters: only},
 			frame.Query{ID: bySource, Metrics: sourceMetrics, Dimensions: []string{"utm_source"}, Filters: only, Limit: 10},
+			frame.Query{ID: byCampaign, Metrics: sourceMetrics, Dimensions: []string{"utm_campaign"}, Filters: only, Limit: 10},
 			frame.Query{ID: byReferrer, Metrics: sourceMetrics, Dimensions: []string{"referrer_host"}, Filters: only, Limit: 10},
 		)
 		return err
@@ -139,8 +145,8 @@ func newShown(v *frame.Visit, l *genericLink, answers frame.Batch, list *submiss
 	}
 	d.Chart = chart.Figure(courseOf(v, all))
 	for _, t := range []sourceTable{{Title: v.Say("link.sources"), Name: "utm_source"},
-		{Title: v.Say("link.sites"), Name: "referrer_host"}} {
-		id := map[string]string{"utm_source": bySource, "referrer_host": byReferrer}[t.Name]
+		{Title: v.Say("magnet.by.campaign"), Name: "utm_campaign"}, {Title: v.Say("link.sites"), Name: "referrer_host"}} {
+		id := map[string]string{"utm_source": bySource, "utm_campaign": byCampaign, "referrer_host": byReferrer}[t.Name]
 		if t = sourcesOf(v, l.ID, answers.Of(id), t); len(t.Rows) > 0 {
 			d.Sources = append(d.Sources, t)
 		}
@@ -217,6 +223,8 @@ func sourcesOf(v *frame.Visit, link string, a frame.Answer, t sourceTable) sourc
 			row.Name = v.Say("link.sources.others")
 		case row.Name == "" && dimension == "utm_source":
 			row.Name = v.Say("link.sources.no_source")
+		case row.Name == "" && dimension == "utm_campaign":
+			row.Name = v.Say("magnet.by.campaign.none")
 		case row.Name == "":
 			row.Name = v.Say("link.sources.no_site")
 		}
@@ -227,6 +235,7 @@ func sourcesOf(v *frame.Visit, link string, a frame.Answer, t sourceTable) sourc
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	t.Name = map[string]string{"utm_source": "utm_source", "referrer_host": v.Say("link.sources.site")}[dimension]
+	t.Name = v.Say(map[string]string{"utm_source": "filter.utm_source", "utm_campaign": "filter.utm_campaign",
+		"referrer_host": "link.sources.site"}[dimension])
 	return t
 }

@@ -1,6 +1,7 @@
 package link
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -70,7 +71,7 @@ func textOf(s *string) string {
 // submissionList is a page of the submissions.
 type submissionList struct {
 	Q       string
-	Answers []condition
+	Chosen  bool  // by filters
 	Total   int64 // how many there are
 	Columns []frame.Option
 	Names   []string // of the columns that are shown
@@ -99,7 +100,8 @@ func listSubmissions(v *frame.Visit, fields field.List) (*submissionList, error)
 		asked = url.Values{}
 	}
 	query := url.Values{"per_page": {chart.Exact(submissionsPerPage)}}
-	for _, name := range []string{"q", "cursor", fieldParameter} {
+	maps.Copy(query, v.Filters.Query())
+	for _, name := range []string{"q", "cursor"} {
 		if asked.Get(name) != "" {
 			query[name] = asked[name]
 		}
@@ -116,12 +118,12 @@ func listSubmissions(v *frame.Visit, fields field.List) (*submissionList, error)
 			chosen = append(chosen, c.name)
 		}
 	}
-	l := &submissionList{Q: asked.Get("q"), Answers: conditionsOf(v, fields, asked), Keep: v.Period.Query(), Oldest: oldest,
+	l := &submissionList{Q: asked.Get("q"), Chosen: v.Filters.Any(), Keep: v.Period.Query(), Oldest: oldest,
 		Turned: turned(v, self(v), oldest, "submitted_at") + "#submissions"}
 	if oldest {
 		l.Keep.Set("sort", "submitted_at")
 	}
-	l.Keep[fieldParameter] = asked[fieldParameter]
+	maps.Copy(l.Keep, v.Filters.Query())
 	var shown []column
 	for _, c := range slices.Concat(submissionColumns[:1], answers, submissionColumns[1:]) {
 		on, words := slices.Contains(chosen, c.name), labels[c.name]
@@ -133,8 +135,11 @@ func listSubmissions(v *frame.Visit, fields field.List) (*submissionList, error)
 			l.Names, shown = append(l.Names, words), append(shown, c)
 		}
 	}
-	l.CSV = v.Path(self(v)+"/submissions.csv") + "?" +
-		url.Values{"format": {"csv"}, "q": {l.Q}, fieldParameter: query[fieldParameter]}.Encode()
+	file := v.Filters.Query()
+	if l.Q != "" {
+		file.Set("q", l.Q)
+	}
+	l.CSV = v.Path(self(v)+"/submissions.csv") + "?" + file.Encode()
 	found, err := frame.Get[client.Page[client.Submission]](v, path(v)+"/submissions", query)
 	if problem.Is(err, problem.InvalidParameter) {
 		f, _ := frame.Rejected(nil, err)
@@ -192,11 +197,12 @@ func listAt(v *frame.Visit, cursor string) string {
 
 // export passes the file of the submissions on. The address holds the search of the list.
 func (s *Screens) export(v *frame.Visit) error {
-	query := url.Values{"format": {"csv"}, "bom": {"true"}} // a person opens the file, in Excel
-	for _, name := range []string{"q", fieldParameter} {
-		if asked := v.R.URL.Query(); asked.Get(name) != "" {
-			query[name] = asked[name]
-		}
+	v.ReadFilters(frame.ByUTMSource, frame.ByCampaign, frame.ByState, frame.ByAnswer)
+	query := v.Filters.Query()
+	query.Set("format", "csv")
+	query.Set("bom", "true") // a person opens the file, in Excel
+	if q := v.R.URL.Query().Get("q"); q != "" {
+		query.Set("q", q)
 	}
 	return v.Pass(path(v)+"/submissions/export", query)
 }

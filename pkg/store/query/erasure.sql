@@ -76,7 +76,7 @@ SELECT (EXISTS (SELECT FROM erasures WHERE erased_at > clock_timestamp() - make_
 
 -- name: VacuumPeople :exec
 -- Removes deleted rows, of statistics as well, and renews these. Another process may be at it: its tables are left out.
-VACUUM (ANALYZE, SKIP_LOCKED) submissions, profiles, recipients, verifications, webhook_deliveries, idempotency_keys, user_sessions, river_job, pg_statistic, access_links;
+VACUUM (ANALYZE, SKIP_LOCKED) submissions, profiles, recipients, views, verifications, webhook_deliveries, idempotency_keys, user_sessions, river_job, pg_statistic, access_links;
 
 -- name: VacuumAll :exec
 VACUUM (ANALYZE);

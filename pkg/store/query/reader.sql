@@ -1,24 +1,47 @@
 -- name: LinksMatching :one
--- The access links of people whose address, name or note has a text in it, as 16 bytes each (as in LinksOfAddress), up to a maximum. An
--- address can be spelled in two ways, of which one may match: all its links are found.
+-- The access links of people whose address, name or note has a text in it, who have a status, and who sent a form with answers, as 16 bytes
+-- each (as in LinksOfAddress), up to a maximum. Null is any. An address can be spelled in two ways, of which one may match: all its links are
+-- found.
+SELECT coalesce(string_agg(uuid_send(m.id), ''), '')::bytea AS ids
+FROM (
+    SELECT a.id FROM access_links a
+    WHERE a.account_id = sqlc.arg(account_id) AND (sqlc.narg(typed)::text IS NULL OR a.email_key IN (
+        SELECT k.email_key FROM access_links k
+        WHERE k.account_id = sqlc.arg(account_id)
+            AND (strpos(k.email_key, sqlc.narg(typed)::text) > 0 OR strpos(k.email_key, sqlc.arg(key)::text) > 0 OR strpos(lower(k.email), sqlc.narg(typed)::text) > 0)
+        UNION ALL
+        SELECT p.email_key FROM profiles p
+        WHERE p.account_id = sqlc.arg(account_id)
+            AND strpos(search_text(concat_ws(chr(10), p.name, p.note)), search_text(sqlc.narg(typed)::text)) > 0
+        UNION ALL
+        SELECT k.email_key FROM submissions s JOIN access_links k ON k.account_id = s.account_id AND k.submission_id = s.id
+        WHERE s.account_id = sqlc.arg(account_id) AND strpos(search_text(s.name), search_text(sqlc.narg(typed)::text)) > 0
+        UNION ALL
+        SELECT k.email_key FROM recipients r JOIN access_links k ON k.account_id = r.account_id AND k.id = r.id
+        WHERE r.account_id = sqlc.arg(account_id) AND strpos(search_text(r.name), search_text(sqlc.narg(typed)::text)) > 0))
+        AND (sqlc.narg(status)::text IS NULL OR a.email_key IN (
+            SELECT o.email_key FROM profiles o WHERE o.account_id = sqlc.arg(account_id) AND o.status = sqlc.narg(status)))
+        AND (sqlc.narg(answers)::jsonb IS NULL OR a.email_key IN (
+            SELECT g.email_key FROM submissions f JOIN access_links g ON g.account_id = f.account_id AND g.submission_id = f.id
+            WHERE f.account_id = sqlc.arg(account_id) AND lower(f.answers::text)::jsonb @> lower(sqlc.narg(answers)::jsonb::text)::jsonb))
+    LIMIT sqlc.arg(row_limit)::bigint) AS m;
+
+-- name: StatusOfNone :one
+-- The status of people whom nothing was written down about.
+SELECT open_statuses[1]::text FROM accounts WHERE id = sqlc.arg(account_id);
+
+-- name: LinksOfOtherStatus :one
+-- The access links of people who have another status than that of most, as in LinksMatching.
 SELECT coalesce(string_agg(uuid_send(m.id), ''), '')::bytea AS ids
 FROM (
     SELECT a.id FROM access_links a
     WHERE a.account_id = sqlc.arg(account_id) AND a.email_key IN (
-        SELECT k.email_key FROM access_links k
-        WHERE k.account_id = sqlc.arg(account_id)
-            AND (strpos(k.email_key, sqlc.arg(typed)::text) > 0 OR strpos(k.email_key, sqlc.arg(key)::text) > 0 OR strpos(lower(k.email), sqlc.arg(typed)::text) > 0)
-        UNION ALL
-        SELECT p.email_key FROM profiles p
-        WHERE p.account_id = sqlc.arg(account_id)
-            AND strpos(search_text(concat_ws(chr(10), p.name, p.note)), search_text(sqlc.arg(typed)::text)) > 0
-        UNION ALL
-        SELECT k.email_key FROM submissions s JOIN access_links k ON k.account_id = s.account_id AND k.submission_id = s.id
-        WHERE s.account_id = sqlc.arg(account_id) AND strpos(search_text(s.name), search_text(sqlc.arg(typed)::text)) > 0
-        UNION ALL
-        SELECT k.email_key FROM recipients r JOIN access_links k ON k.account_id = r.account_id AND k.id = r.id
-        WHERE r.account_id = sqlc.arg(account_id) AND strpos(search_text(r.name), search_text(sqlc.arg(typed)::text)) > 0)
+        SELECT p.email_key FROM profiles p WHERE p.account_id = sqlc.arg(account_id) AND p.status <> sqlc.arg(status)::text)
     LIMIT sqlc.arg(row_limit)::bigint) AS m;
+
+-- name: NamesOfLinks :many
+-- What an account calls its generic links.
+SELECT id, name::text AS name FROM generic_links WHERE account_id = sqlc.arg(account_id) AND id = ANY (sqlc.arg(ids)::uuid[]) AND name IS NOT NULL;
 
 -- name: PeopleOfLinks :many
 -- Who access links are for, the oldest link first.

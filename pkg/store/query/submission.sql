@@ -6,6 +6,13 @@ WHERE generic_link_id = sqlc.arg(generic_link_id)
     AND (sqlc.narg(containing)::text IS NULL OR strpos(lower(email), lower(sqlc.narg(containing))) > 0
         OR strpos(lower(coalesce(name, '')), lower(sqlc.narg(containing))) > 0)
     AND (sqlc.narg(answers)::jsonb IS NULL OR lower(answers::text)::jsonb @> lower(sqlc.narg(answers)::jsonb::text)::jsonb)
+    AND (sqlc.narg(source)::text IS NULL OR utm ->> 'utm_source' = sqlc.narg(source))
+    AND (sqlc.narg(campaign)::text IS NULL OR utm ->> 'utm_campaign' = sqlc.narg(campaign))
+    AND (sqlc.narg(without)::text IS NULL OR coalesce(utm ->> sqlc.narg(without), '') = '')
+    AND (sqlc.narg(state)::text IS NULL OR sqlc.narg(state) = CASE
+        WHEN EXISTS (SELECT FROM counted_submissions c WHERE c.account_id = submissions.account_id AND c.id = submissions.id AND c.view_count > 0) THEN 'viewed'
+        WHEN verification_required AND NOT verified THEN 'awaiting_verification'
+        ELSE 'ready' END)
     AND (sqlc.narg(before_at)::timestamptz IS NULL
         OR (submitted_at, id) < (sqlc.narg(before_at)::timestamptz, sqlc.narg(before_id)::uuid))
 ORDER BY submitted_at DESC, id DESC
@@ -20,6 +27,13 @@ WHERE generic_link_id = sqlc.arg(generic_link_id)
     AND (sqlc.narg(containing)::text IS NULL OR strpos(lower(email), lower(sqlc.narg(containing))) > 0
         OR strpos(lower(coalesce(name, '')), lower(sqlc.narg(containing))) > 0)
     AND (sqlc.narg(answers)::jsonb IS NULL OR lower(answers::text)::jsonb @> lower(sqlc.narg(answers)::jsonb::text)::jsonb)
+    AND (sqlc.narg(source)::text IS NULL OR utm ->> 'utm_source' = sqlc.narg(source))
+    AND (sqlc.narg(campaign)::text IS NULL OR utm ->> 'utm_campaign' = sqlc.narg(campaign))
+    AND (sqlc.narg(without)::text IS NULL OR coalesce(utm ->> sqlc.narg(without), '') = '')
+    AND (sqlc.narg(state)::text IS NULL OR sqlc.narg(state) = CASE
+        WHEN EXISTS (SELECT FROM counted_submissions c WHERE c.account_id = submissions.account_id AND c.id = submissions.id AND c.view_count > 0) THEN 'viewed'
+        WHEN verification_required AND NOT verified THEN 'awaiting_verification'
+        ELSE 'ready' END)
     AND (sqlc.narg(after_at)::timestamptz IS NULL
         OR (submitted_at, id) > (sqlc.narg(after_at)::timestamptz, sqlc.narg(after_id)::uuid))
 ORDER BY submitted_at, id
@@ -32,7 +46,14 @@ WHERE generic_link_id = sqlc.arg(generic_link_id)
     AND (sqlc.narg(until)::timestamptz IS NULL OR submitted_at < sqlc.narg(until))
     AND (sqlc.narg(containing)::text IS NULL OR strpos(lower(email), lower(sqlc.narg(containing))) > 0
         OR strpos(lower(coalesce(name, '')), lower(sqlc.narg(containing))) > 0)
-    AND (sqlc.narg(answers)::jsonb IS NULL OR lower(answers::text)::jsonb @> lower(sqlc.narg(answers)::jsonb::text)::jsonb);
+    AND (sqlc.narg(answers)::jsonb IS NULL OR lower(answers::text)::jsonb @> lower(sqlc.narg(answers)::jsonb::text)::jsonb)
+    AND (sqlc.narg(source)::text IS NULL OR utm ->> 'utm_source' = sqlc.narg(source))
+    AND (sqlc.narg(campaign)::text IS NULL OR utm ->> 'utm_campaign' = sqlc.narg(campaign))
+    AND (sqlc.narg(without)::text IS NULL OR coalesce(utm ->> sqlc.narg(without), '') = '')
+    AND (sqlc.narg(state)::text IS NULL OR sqlc.narg(state) = CASE
+        WHEN EXISTS (SELECT FROM counted_submissions c WHERE c.account_id = submissions.account_id AND c.id = submissions.id AND c.view_count > 0) THEN 'viewed'
+        WHEN verification_required AND NOT verified THEN 'awaiting_verification'
+        ELSE 'ready' END);
 
 -- name: AnswerKeys :many
 -- The keys of all answers, as fields that were removed from the form have some as well.

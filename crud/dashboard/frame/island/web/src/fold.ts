@@ -1,5 +1,5 @@
-// The picker of a period closes as people expect of what lies over a page: by Escape, and by a press beside it.
-const open = ".period details[open]";
+// The picker of a period, and the menus of filters, close as people expect of what lies over a page: by Escape, and by a press beside it.
+const open = ".period details[open], .filters details[open]";
 
 /** startFolds closes what is open. */
 export function startFolds(): void {

@@ -108,7 +108,7 @@ function draw(main: HTMLElement, next: HTMLElement, page: Document): void {
     next.querySelector<HTMLDetailsElement>(`#${CSS.escape(open.id)}`)?.setAttribute("open", "");
   }
   const fresh = document.adoptNode(next);
-  const to = find?.(fresh);
+  const to = fresh.querySelector<HTMLElement>(".add-filter [autofocus]") ?? find?.(fresh);
   if (active instanceof HTMLInputElement && to instanceof HTMLInputElement && to.type === "search") to.value = active.value;
   main.replaceWith(fresh);
   const links = page.querySelectorAll<HTMLAnchorElement>(".rail a");

@@ -1,0 +1,382 @@
+package frame
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"lodestone/crud/field"
+	"lodestone/crud/view"
+	api "lodestone/pkg/api"
+	"lodestone/pkg/auth"
+	entity "lodestone/pkg/client"
+)
+
+// Bar is what "filters" of web/parts.html draws: the filters of a screen, and its views.
+type Bar struct {
+	Chips    []Chip
+	Clear    string // address without filters; "": there are none
+	Menu     []Choice
+	Adding   *adding
+	Views    []savedView
+	Save     bool   // there is something to save, and the session may
+	Place    string // address of the screen, from the beginning of its list
+	Formless bool   // numbers of forms are left out
+	// Refused is why there is no list; "": there is one.
+	Refused string
+	CSV     string // address of the file of the list; "": there is none
+	Screen  view.Screen
+}
+
+// Chip is a filter that is on.
+type Chip struct{ Words, Without string }
+
+// adding is the form that adds a filter.
+type adding struct {
+	Label   string
+	Kind    string // choice, number or answer
+	Name    string
+	Options []Option
+	Cancel  string
+}
+
+// savedView is a view of the screen.
+type savedView struct {
+	ID, Name, URL string
+	Chosen        bool
+}
+
+// Narrow reads the filters that a screen has from the address: the questions that the visit asks
+// are narrowed by them, and the screen shows them, with its views.
+func (v *Visit) Narrow(screen view.Screen, names ...string) error {
+	q := v.R.URL.Query()
+	if v.R.Method != "GET" {
+		q = url.Values{}
+	}
+	v.Filters = newFilters(q, names)
+	rest := beginning(q)
+	v.Bar = &Bar{Screen: screen, Place: v.R.URL.EscapedPath() + suffix(rest)}
+	for name := range v.Filters.asked {
+		rest.Del(name)
+	}
+	if err := v.addChips(); err != nil {
+		return err
+	}
+	if len(v.Bar.Chips) > 0 {
+		v.Bar.Clear = v.Path(v.R.URL.EscapedPath()) + suffix(rest)
+	}
+	v.Bar.Formless = screen != view.Readers && (v.Filters.Get(ByDevice) != "" || v.Filters.Get(ByCountry) != "")
+	for _, name := range names {
+		v.addToMenu(name, q)
+	}
+	if err := v.ask(q.Get("add")); err != nil {
+		return err
+	}
+	return v.addViews(screen)
+}
+
+// ReadFilters reads the filters of a list whose file is asked for.
+func (v *Visit) ReadFilters(names ...string) { v.Filters = newFilters(v.R.URL.Query(), names) }
+
+// at returns the address of this screen with other parameters.
+func (v *Visit) at(q url.Values) string { return v.Path(v.R.URL.EscapedPath()) + suffix(q) }
+
+// Here returns the address of another screen in the same period and with the same filters of
+// reports.
+func (v *Visit) Here(path string) string {
+	q := v.Period.Query()
+	maps.Copy(q, v.Filters.ReportQuery())
+	return v.Path(path) + suffix(q)
+}
+
+// Item returns the address of what a list has, with what leads back to the list.
+func (v *Visit) Item(path string) string {
+	q := v.Period.Query()
+	maps.Copy(q, v.Filters.Query(ByUTMSource, ByCampaign))
+	list := beginning(v.R.URL.Query())
+	if page := v.R.URL.Query().Get("page"); page != "" {
+		list.Set("page", page)
+	}
+	if len(list) > 0 {
+		q.Set("list", list.Encode())
+	}
+	return v.Path(path) + suffix(q)
+}
+
+// Back returns the address of the list that led here, or of the list in the same period.
+func (v *Visit) Back(path string) string {
+	if list, err := url.ParseQuery(v.R.URL.Query().Get("list")); err == nil && len(list) > 0 {
+		return v.Path(path) + suffix(list)
+	}
+	return v.Link(path)
+}
+
+// Renamed returns the parameters of an address with another name for one of them.
+func Renamed(q url.Values, from, to string) url.Values {
+	q[to] = q[from]
+	q.Del(from)
+	return q
+}
+
+// yesOrNo are the filters that are on, off, or not there.
+var yesOrNo = map[string][]string{"finished": {"true", "false"}, "downloaded": {"true", "false"}, "opened": {"false"}}
+
+func (v *Visit) addChips() error {
+	for _, name := range v.Filters.names {
+		param := parameter(name)
+		for i, value := range v.Filters.asked[param] {
+			words, err := v.valueOf(name, value)
+			if err != nil {
+				return err
+			}
+			q := beginning(v.R.URL.Query())
+			q[param] = slices.Delete(slices.Clone(v.Filters.asked[param]), i, i+1)
+			if len(q[param]) == 0 {
+				q.Del(param)
+			}
+			v.Bar.Chips = append(v.Bar.Chips, Chip{words, v.at(q)})
+		}
+		if v.Filters.asked.Get(without) == name {
+			q := beginning(v.R.URL.Query())
+			q.Del(without)
+			v.Bar.Chips = append(v.Bar.Chips, Chip{v.chip(name, v.Say("filter.none")), v.at(q)})
+		}
+	}
+	return nil
+}
+
+func (v *Visit) chip(filter, value string) string {
+	return v.Say("filter.chip", "name", v.Say("filter."+filter), "value", value)
+}
+
+// valueOf says what a filter lets through.
+func (v *Visit) valueOf(name, value string) (string, error) {
+	switch {
+	case yesOrNo[name] != nil || name == "from_form":
+		if value != "false" {
+			value = "true"
+		}
+		return v.Say("filter." + name + "." + value), nil
+	case name == ByDocument:
+		m, err := Get[entity.LeadMagnet](v, "/api/v1/lead-magnets/"+url.PathEscape(value), nil)
+		if IsAway(err) {
+			return "", err
+		}
+		if err == nil {
+			value = m.Title
+		}
+	case name == ByLandings:
+		l, err := Get[entity.GenericLink](v, "/api/v1/generic-links/"+url.PathEscape(value), nil)
+		if IsAway(err) {
+			return "", err
+		}
+		if err == nil {
+			value = nameOf(&l)
+		}
+	case name == ByAnswer:
+		key, answer, _ := strings.Cut(value, ":")
+		known, err := v.answerKeys()
+		for _, o := range known {
+			if o.Value == key {
+				key = o.Words
+			}
+		}
+		return v.Say("filter.chip", "name", key, "value", answer), err
+	default:
+		if known, err := v.fixed(name); err == nil {
+			for _, o := range known {
+				if o.Value == value {
+					value = o.Words
+				}
+			}
+		}
+	}
+	return v.chip(name, value), nil
+}
+
+// nameOf is what an account calls a link, or its headline, or its address.
+func nameOf(l *entity.GenericLink) string {
+	for _, label := range []*string{l.Name, l.Title} {
+		if label != nil {
+			return *label
+		}
+	}
+	return l.Slug
+}
+
+// shownOnly are filters that other screens lead to: the menu does not have them.
+var shownOnly = []string{ByVersion, "min_pages", "from_form", ByReferrer}
+
+func (v *Visit) addToMenu(name string, q url.Values) {
+	switch {
+	case slices.Contains(shownOnly, name):
+	case yesOrNo[name] != nil:
+		for _, value := range yesOrNo[name] {
+			if v.Filters.Get(name) != value {
+				to := withFilter(q, url.Values{name: {value}})
+				v.Bar.Menu = append(v.Bar.Menu, Choice{Words: v.Say("filter." + name + "." + value), URL: v.at(to)})
+			}
+		}
+	default:
+		to := beginning(q)
+		to.Set("add", name)
+		v.Bar.Menu = append(v.Bar.Menu, Choice{Words: v.Say("filter." + name), URL: v.at(to)})
+	}
+}
+
+// fixed returns the values of a filter that the account or the product lays down.
+func (v *Visit) fixed(name string) (list []Option, err error) {
+	named := func(values ...string) (list []Option) {
+		for _, value := range values {
+			list = append(list, Option{Value: value, Words: v.Say("filter." + name + "." + value)})
+		}
+		return list
+	}
+	switch name {
+	case ByDevice:
+		return named("desktop", "mobile", "tablet", "other", "unknown"), nil
+	case ByState:
+		return named("awaiting_verification", "ready", "viewed"), nil
+	case ByPage:
+		return named("open", "closed", "archived", "all"), nil
+	case ByStatus:
+		for _, status := range v.Statuses() {
+			list = append(list, Option{Value: status, Words: status})
+		}
+	}
+	return list, nil
+}
+
+// maxChoices is how many values a filter offers.
+const maxChoices = 100
+
+// ask adds the form of the filter that the address wants to add.
+func (v *Visit) ask(name string) (err error) {
+	if name == "" || !slices.Contains(v.Filters.names, name) || yesOrNo[name] != nil {
+		return nil
+	}
+	a := adding{Label: v.Say("filter." + name), Kind: "choice", Name: parameter(name),
+		Cancel: v.at(beginning(v.R.URL.Query()))}
+	switch name {
+	case "stopped_at", "reached", "min_pages", ByVersion:
+		a.Kind = "number"
+	case ByAnswer:
+		a.Kind = "answer"
+		a.Options, err = v.answerKeys()
+	case ByDocument:
+		a.Options, err = v.documents()
+	case ByLandings:
+		a.Options, err = v.landings()
+	case ByUTMSource, ByCampaign, ByReferrer, ByCountry:
+		a.Options, err = v.seen(name)
+	default:
+		a.Options, err = v.fixed(name)
+	}
+	for i, o := range a.Options {
+		switch {
+		case a.Kind != "choice":
+		case o.Value == "" && slices.Contains(sourced, name):
+			a.Options[i].Value = without + "=" + name
+		default:
+			a.Options[i].Value = url.Values{a.Name: {o.Value}}.Encode()
+		}
+	}
+	v.Bar.Adding = &a
+	return err
+}
+
+func (v *Visit) documents() (list []Option, err error) {
+	found, err := Get[entity.Page[entity.LeadMagnet]](v, "/api/v1/lead-magnets",
+		url.Values{"per_page": {fmt.Sprint(maxChoices)}})
+	for _, m := range found.Data {
+		list = append(list, Option{Value: m.ID, Words: m.Title})
+	}
+	return list, err
+}
+
+// links are the landing pages that the screen can be about.
+func (v *Visit) links() ([]linkChoice, error) {
+	q := url.Values{"per_page": {fmt.Sprint(maxChoices)}, "status": {"all"}}
+	if id := v.Filters.Get(ByDocument); id != "" {
+		q.Set(ByDocument, id)
+	} else if strings.HasPrefix(v.R.URL.Path, "/dashboard/magnets/") {
+		q.Set(ByDocument, v.R.PathValue("id"))
+	}
+	found, err := Get[entity.Page[linkChoice]](v, "/api/v1/generic-links", q)
+	return found.Data, err
+}
+
+type linkChoice struct {
+	entity.GenericLink
+	Fields field.List `json:"fields"`
+}
+
+func (v *Visit) landings() (list []Option, err error) {
+	found, err := v.links()
+	for i := range found {
+		list = append(list, Option{Value: found[i].ID, Words: nameOf(&found[i].GenericLink) + " (/l/" + found[i].Slug + ")"})
+	}
+	return list, err
+}
+
+// answerKeys are the fields of forms, each once.
+func (v *Visit) answerKeys() (list []Option, err error) {
+	found, err := v.links()
+	for i := range found {
+		if strings.HasPrefix(v.R.URL.Path, "/dashboard/links/") && found[i].ID != v.R.PathValue("id") {
+			continue
+		}
+		for _, f := range found[i].Fields {
+			if !slices.ContainsFunc(list, func(o Option) bool { return o.Value == f.Key }) {
+				list = append(list, Option{Value: f.Key, Words: f.Label})
+			}
+		}
+	}
+	return list, err
+}
+
+// seen are the values of a dimension in the period, those of most people first.
+func (v *Visit) seen(dimension string) (list []Option, err error) {
+	q := Query{ID: dimension, Metrics: []string{"people", "visitors"}, Dimensions: []string{dimension},
+		Limit: maxChoices, Alone: true}
+	// Whatever else the screen is narrowed by, all values can be chosen.
+	narrowed := v.Filters
+	v.Filters = Filters{}
+	answers, err := v.Ask(q)
+	v.Filters = narrowed
+	for _, r := range answers.Of(dimension).Rows {
+		switch value := r.Text(dimension); {
+		case r.Is("other"), value == "" && dimension == ByCountry:
+		case value == "":
+			list = append(list, Option{Words: v.Say("filter.none")})
+		default:
+			list = append(list, Option{Value: value, Words: value})
+		}
+	}
+	return list, err
+}
+
+// addViews adds the views of the screen. One is chosen if the address is that of the view.
+func (v *Visit) addViews(screen view.Screen) error {
+	if !v.May(auth.Read) { // a key for addresses alone
+		return nil
+	}
+	found, err := Get[api.Page[view.View]](v, "/api/v1/views", url.Values{"screen": {string(screen)}, "per_page": {"100"}})
+	if err != nil {
+		return err
+	}
+	here := beginning(v.R.URL.Query())
+	here.Del("list")
+	for _, one := range found.Data {
+		saved := savedView{ID: one.ID.String(), Name: one.Name, URL: v.Path(v.R.URL.EscapedPath()),
+			Chosen: one.Query == here.Encode()}
+		if one.Query != "" {
+			saved.URL += "?" + one.Query
+		}
+		v.Bar.Views = append(v.Bar.Views, saved)
+	}
+	v.Bar.Save = v.MayWrite() && len(here) > 0
+	return nil
+}

@@ -1,0 +1,57 @@
+package frame
+
+import (
+	"net/url"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A filter leads to the beginning of the list, and a source and none of it exclude each other. Only
+// addresses of the dashboard are led to.
+func TestAddFilter(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ place, chosen, want string }{
+		{"/dashboard/readers?cursor=x&add=device&sort=-score", "device=mobile",
+			"/dashboard/readers?device=mobile&sort=-score"},
+		{"/dashboard?device=mobile&page=2", "device=desktop", "/dashboard?device=desktop"},
+		{"/dashboard/readers?without=utm_source", "utm_source=a%26b", "/dashboard/readers?utm_source=a%26b"},
+		{"/dashboard/readers?utm_source=news&q=", "without=utm_source", "/dashboard/readers?without=utm_source"},
+		{"/dashboard/readers?field=company:Acme", "field=size:50", "/dashboard/readers?field=company%3AAcme&field=size%3A50"},
+		{"/dashboard/links/x?list=q%3Da", "", "/dashboard/links/x?list=q%3Da"},
+		{"/dashboard?device=mobile", "device=", "/dashboard?device=mobile"},
+	} {
+		got, err := AddFilter(c.place, c.chosen)
+		require.NoError(t, err, c.place)
+		require.Equal(t, c.want, got)
+	}
+	for _, place := range []string{"", "https://evil.example/dashboard", "//evil.example/dashboard", "/l/x", "/dashboards",
+		"javascript:alert(1)"} {
+		_, err := AddFilter(place, "")
+		require.Error(t, err, place)
+	}
+}
+
+// Questions are narrowed by the filters that a screen has, except where they say themselves what
+// they are about. Forms know no device.
+func TestQuestionsAreNarrowed(t *testing.T) {
+	t.Parallel()
+	address := url.Values{"utm_source": {"news"}, "without": {"utm_campaign"}, "device": {"mobile"},
+		"generic_link_id": {"a"}, "country": {"DE"}, "finished": {"true"}, "cursor": {"x"}}
+	f := newFilters(address, []string{ByLandings, ByUTMSource, ByCampaign, ByDevice, "finished"})
+	q := Query{Metrics: []string{"people", "submissions", "visitors"}, Filters: map[string][]any{ByLandings: {"b"}}}
+	f.narrow(&q)
+	require.Equal(t, map[string][]any{ByUTMSource: {"news"}, ByCampaign: {nil}, ByDevice: {"mobile"}, ByLandings: {"b"}},
+		q.Filters)
+	require.Equal(t, []string{"people", "visitors"}, q.Metrics)
+	require.Equal(t, "device=mobile&finished=true&generic_link_id=a&utm_source=news&without=utm_campaign", f.Query().Encode())
+	require.Equal(t, "utm_source=news&without=utm_campaign", f.Query(ByUTMSource, ByCampaign).Encode())
+
+	f = newFilters(url.Values{"status": {"open"}, "without": {"utm_source"}}, []string{ByPage})
+	require.Equal(t, "status=open", f.Query().Encode())
+	require.Equal(t, "open", f.Get(ByPage))
+	q = Query{Metrics: []string{"submissions"}}
+	f.narrow(&q)
+	require.Empty(t, q.Filters)
+	require.Equal(t, []string{"submissions"}, q.Metrics)
+}
