@@ -124,12 +124,12 @@ func TestSuspects(t *testing.T) {
 	}, 30*time.Second, 50*time.Millisecond)
 	require.Equal(t, map[string]any{"readers": 2.0, "calls": 2.0, "now": 1.0, "pages": 3.0, "funnel": 1.0},
 		numbers(a.account, a.magnet))
-	require.Equal(t, 2.0, numbers(other.account, other.magnet)["readers"], "another account's choice is its own")
+	require.EqualValues(t, 2, numbers(other.account, other.magnet)["readers"], "another account's choice is its own")
 	views := func(b map[string]any) any { return b["total_views"] }
 	email := "/api/v1/analytics/email"
-	require.Equal(t, 0.0, s.number(a.account, email, url.Values{"email": {"scanned@example.com"}}, views))
-	require.Equal(t, 1.0, s.number(a.account, email, url.Values{"email": {"cloud@example.com"}}, views))
-	require.Equal(t, 8.0, s.number(a.account, "/api/v1/analytics", nil, people), "the list has everything")
+	require.EqualValues(t, 0, s.number(a.account, email, url.Values{"email": {"scanned@example.com"}}, views))
+	require.EqualValues(t, 1, s.number(a.account, email, url.Values{"email": {"cloud@example.com"}}, views))
+	require.EqualValues(t, 8, s.number(a.account, "/api/v1/analytics", nil, people), "the list has everything")
 	got, _ = s.ask(a.account, "/api/v1/analytics/suspects", nil)
 	require.NoError(t, json.Unmarshal(got.body, &answer))
 	require.True(t, answer.Data[1].LeftOut)

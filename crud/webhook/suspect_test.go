@@ -51,12 +51,13 @@ func TestSessionsWithoutInputAreSuspected(t *testing.T) {
 	r.seen(began, []int32{1}, 600, false, nil) // looked, and closed the page
 	require.NoError(t, r.closer().Close(t.Context()))
 	require.Equal(t, map[uuid.UUID]string{scanner: "no-input"}, r.rules())
-	var messages string
+	var all strings.Builder
 	for _, d := range deliveries(t, r.db, r.owner) {
 		text, err := r.tokens.Open("webhook messages", d.Sealed, d.ID[:])
 		require.NoError(t, err)
-		messages += string(text) + "\n"
+		all.Write(append(text, '\n'))
 	}
+	messages := all.String()
 	require.Equal(t, 1, strings.Count(messages, `"bot":false,"suspect":"no-input","is_bot":false`))
 	require.Equal(t, 1, strings.Count(messages, `"bot":true,"suspect":null,"is_bot":true`))
 	require.Equal(t, 4, strings.Count(messages, `"bot":false,"suspect":null,"is_bot":false`))
