@@ -75,7 +75,7 @@ type ReaderFilter struct {
 	Finished      *bool       `query:"finished" doc:"true: only people who viewed the last page of a document; false: only others."`
 	Downloaded    *bool       `query:"downloaded" doc:"true: only people who completed a download; false: only others."`
 	FromForm      *bool       `query:"from_form" doc:"true: only people who viewed a page through an access link from a form; false: only people whose links were all created through the API."`
-	Opened        *bool       `query:"opened" doc:"false: only people who got an access link from from on and before to, and have viewed no page since from. true, as without it: only people with a page view."`
+	Opened        *bool       `query:"opened" doc:"false: only people who got an access link in the period, and have viewed no page since it began. true, as without it: only people with a page view."`
 	Status        *string     `query:"status" minLength:"1" maxLength:"200" format:"text" doc:"Only people with this status, in the account's words."`
 	Field         []string    `query:"field" maxItems:"12" maxLength:"541" pattern:"^[a-z][a-z0-9_]{0,39}:." patternDescription:"the key of a field, a colon and an answer, such as company:Acme" doc:"Only people who sent a form with this answer: the key of a field, a colon and the answer, such as company:Acme, case-insensitive. Repeat it for several fields of one form."`
 	From          *time.Time  `query:"from" doc:"Count only events at or after this time (ISO 8601)."`

@@ -32,8 +32,8 @@ type Line struct {
 	Partial bool     // the last interval is not over: its part of the line is dotted
 	Marks   []Mark   // what happened meanwhile
 	Beside  []Series // further columns of the table, of counts: numbers that stand elsewhere
-	// Step is the calendar unit of an interval, as scripts need it to explore the chart: hour, day or
-	// week. "": they do not. First is the first day, as 2026-01-31.
+	// Step is the calendar unit of an interval, as scripts need it to explore the chart: hour, day,
+	// week or month. "": they do not. First is the first day, as 2026-01-31.
 	Step, First string
 	Own         Words // of the table and of labels; nil: English
 }

@@ -32,11 +32,12 @@ type PagesQuestion struct {
 }
 
 // conditions returns what the filters add to WHERE, and sets its parameters.
-func (q PagesQuestion) conditions(params map[string]string) (sql string) {
+func (q PagesQuestion) conditions(params map[string]string) string {
 	const ofLinks = " AND access_link_id %s (SELECT id FROM lodestone.access_links FINAL WHERE account_id = {account:UUID} AND %s)"
+	var sql strings.Builder
 	if q.GenericLinkID != nil {
 		params["generic_link"] = q.GenericLinkID.String()
-		sql += " AND generic_link_id = {generic_link:UUID}"
+		sql.WriteString(" AND generic_link_id = {generic_link:UUID}")
 	}
 	for _, f := range []struct {
 		name string
@@ -50,15 +51,15 @@ func (q PagesQuestion) conditions(params map[string]string) (sql string) {
 		params[f.name] = clickhouse.Text(*f.text)
 		equal := f.name + " = {" + f.name + ":String}"
 		if f.link {
-			sql += fmt.Sprintf(ofLinks, "IN", equal)
+			fmt.Fprintf(&sql, ofLinks, "IN", equal)
 		} else {
-			sql += " AND " + equal
+			sql.WriteString(" AND " + equal)
 		}
 	}
 	if q.Without == "utm_source" || q.Without == "utm_campaign" {
-		sql += fmt.Sprintf(ofLinks, "NOT IN", q.Without+" != ''")
+		fmt.Fprintf(&sql, ofLinks, "NOT IN", q.Without+" != ''")
 	}
-	return sql
+	return sql.String()
 }
 
 // Pages tells how the pages of one version were read, by people.

@@ -3,6 +3,7 @@ package frame
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -52,7 +53,7 @@ type savedView struct {
 // are narrowed by them, and the screen shows them, with its views.
 func (v *Visit) Narrow(screen view.Screen, names ...string) error {
 	q := v.R.URL.Query()
-	if v.R.Method != "GET" {
+	if v.R.Method != http.MethodGet {
 		q = url.Values{}
 	}
 	v.Filters = newFilters(q, names)
@@ -185,11 +186,9 @@ func (v *Visit) valueOf(name, value string) (string, error) {
 		}
 		return v.Say("filter.chip", "name", key, "value", answer), err
 	default:
-		if known, err := v.fixed(name); err == nil {
-			for _, o := range known {
-				if o.Value == value {
-					value = o.Words
-				}
+		for _, o := range v.fixed(name) {
+			if o.Value == value {
+				value = o.Words
 			}
 		}
 	}
@@ -227,7 +226,7 @@ func (v *Visit) addToMenu(name string, q url.Values) {
 }
 
 // fixed returns the values of a filter that the account or the product lays down.
-func (v *Visit) fixed(name string) (list []Option, err error) {
+func (v *Visit) fixed(name string) (list []Option) {
 	named := func(values ...string) (list []Option) {
 		for _, value := range values {
 			list = append(list, Option{Value: value, Words: v.Say("filter." + name + "." + value)})
@@ -236,17 +235,17 @@ func (v *Visit) fixed(name string) (list []Option, err error) {
 	}
 	switch name {
 	case ByDevice:
-		return named("desktop", "mobile", "tablet", "other", "unknown"), nil
+		return named("desktop", "mobile", "tablet", "other", "unknown")
 	case ByState:
-		return named("awaiting_verification", "ready", "viewed"), nil
+		return named("awaiting_verification", "ready", "viewed")
 	case ByPage:
-		return named("open", "closed", "archived", "all"), nil
+		return named("open", "closed", "archived", "all")
 	case ByStatus:
 		for _, status := range v.Statuses() {
 			list = append(list, Option{Value: status, Words: status})
 		}
 	}
-	return list, nil
+	return list
 }
 
 // maxChoices is how many values a filter offers.
@@ -272,7 +271,7 @@ func (v *Visit) ask(name string) (err error) {
 	case ByUTMSource, ByCampaign, ByReferrer, ByCountry:
 		a.Options, err = v.seen(name)
 	default:
-		a.Options, err = v.fixed(name)
+		a.Options = v.fixed(name)
 	}
 	for i, o := range a.Options {
 		switch {

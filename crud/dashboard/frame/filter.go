@@ -103,10 +103,10 @@ func (f Filters) ReportQuery() url.Values { return f.Query(inReports...) }
 func (f Filters) narrow(q *Query) {
 	filters := map[string][]any{}
 	for name, list := range f.ReportQuery() {
-		switch {
-		case name == without:
+		switch name {
+		case without:
 			filters[list[0]] = []any{nil}
-		case name == ByVersion:
+		case ByVersion:
 			continue // which only screens of people have
 		default:
 			filters[name] = []any{list[0]}

@@ -155,12 +155,13 @@ func (p Period) Words() string {
 // Query returns the period as parameters; the default has none.
 func (p Period) Query() url.Values {
 	q := url.Values{}
-	if p.Name != "" {
+	switch {
+	case p.Name != "":
 		q.Set("period", p.Name)
-	} else if !p.Preset {
+	case !p.Preset:
 		q.Set("from", p.From())
 		q.Set("to", p.Until())
-	} else if p.Days != defaultDays {
+	case p.Days != defaultDays:
 		q.Set("days", strconv.Itoa(p.Days))
 	}
 	if !p.Compare {
