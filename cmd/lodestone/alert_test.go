@@ -54,5 +54,13 @@ func (v *owner) alerts(t *testing.T, u *up) {
 	one := list["data"].([]any)[0].(object)
 	require.Equal(t, object{"kind": "below", "metric": "people", "direction": "below",
 		"value": yesterday.Totals["people"], "ended_at": nil}, pick(one, "kind", "metric", "direction", "value", "ended_at"))
-	v.open(settings + "/alerts").has("1 open alert")
+	s := v.open(settings + "/alerts")
+	s.has("1 open alert")
+	_, magnets := v.api("GET", "/api/v1/lead-magnets", nil)
+	first := magnets["data"].([]any)[0].(object)
+	var offered []string // for a rule to be about
+	for _, o := range s.find("option", "") {
+		offered = append(offered, attr(o, "value")+" "+textOf(o))
+	}
+	require.Contains(t, offered, "lead_magnet_id:"+first["id"].(string)+" "+first["title"].(string))
 }

@@ -97,8 +97,9 @@ func (s *Screens) drawAlerts(v *frame.Visit, status int, typed, sending frame.Fo
 // abouts are what a rule can watch: everything, or one of the newest documents and links.
 func abouts(v *frame.Visit) ([]frame.Option, error) {
 	type titled struct {
-		ID, Slug string
-		Title    *string
+		ID    string  `json:"id"`
+		Slug  string  `json:"slug"` // "" of a lead magnet
+		Title *string `json:"title"`
 	}
 	options := []frame.Option{{Words: v.Say("setting.alerts.all")}}
 	for _, kind := range [][2]string{
