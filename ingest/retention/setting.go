@@ -81,7 +81,8 @@ func SetMonths(ctx context.Context, pool *postgres.Pool, months int) (s Setting,
 		case shorter(present, months) && months == s.NextMonths:
 			return nil // it waits already
 		case shorter(present, months):
-			s = Setting{Months: present, NextMonths: months, NextAt: now.UTC().Add(Delay)}
+			// to the millisecond, as it is stored
+			s = Setting{Months: present, NextMonths: months, NextAt: now.UTC().Add(Delay).Truncate(time.Millisecond)}
 		default:
 			s = Setting{Months: months}
 		}

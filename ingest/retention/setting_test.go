@@ -57,7 +57,7 @@ func TestAShorterRetentionWaits(t *testing.T) {
 		recorded, found, err := retention.ReadSetting(t.Context(), pool)
 		require.NoError(t, err)
 		require.True(t, found)
-		require.Equal(t, recorded.NextAt.Unix(), s.NextAt.Unix())
+		require.True(t, recorded.NextAt.Equal(s.NextAt), "%s is recorded for %s", recorded.NextAt, s.NextAt)
 		return retention.Setting{Months: recorded.Months, NextMonths: recorded.NextMonths}
 	}
 	require.Equal(t, retention.Setting{NextMonths: 12}, set(12), "shorter than for ever")
