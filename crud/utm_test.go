@@ -18,7 +18,7 @@ func TestUTMTemplates(t *testing.T) {
 	f := start(t)
 	u := f.user(t, account.Free)
 	m := u.magnet(t)
-	link := u.post(t, linksPath, `{"lead_magnet_id":"`+m.ID+`","slug":"guide"}`).object(t)
+	link := u.post(t, linksPath, `{"lead_magnet_id":"`+m.ID+`","slug":"utm-guide"}`).object(t)
 
 	r := u.post(t, templatesPath,
 		`{"name":"Spring mail","source":"newsletter","medium":"email","campaign":"Spring & summer"}`)
@@ -36,7 +36,7 @@ func TestUTMTemplates(t *testing.T) {
 
 	// The answer gives the address of a link with the parameters.
 	of := "?generic_link_id=" + link["id"].(string)
-	const address = site + "/l/guide?utm_source=newsletter&utm_medium=email&utm_campaign=Spring+%26+summer"
+	const address = site + "/l/utm-guide?utm_source=newsletter&utm_medium=email&utm_campaign=Spring+%26+summer"
 	require.Equal(t, address, u.get(t, one+of).object(t)["url"])
 	listed := u.get(t, templatesPath+of).object(t)["data"].([]any)
 	require.Len(t, listed, 1)
