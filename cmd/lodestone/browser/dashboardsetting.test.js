@@ -67,7 +67,7 @@ for (const [device, o] of every ? looks : [['desktop', {}]]) {
       const size = v.page.viewportSize();
       if (!every) await v.page.setViewportSize({ width: 360, height: 640 });
       if (device === 'phone' || !every) { // rows are cards: every cell has its label, and nothing is cut off at the side
-        const cards = await v.page.locator('main table:not(.use)').evaluateAll((all) => all.map((t) => ({
+        const cards = await v.page.locator('main table:not(.use, .effect)').evaluateAll((all) => all.map((t) => ({
           row: getComputedStyle(t.querySelector('tbody tr')).display, cut: t.parentElement.scrollWidth > t.parentElement.clientWidth + 1,
           bare: [...t.querySelectorAll('tbody td:not(:has(form))')].filter((c) => !/\w/.test(getComputedStyle(c, '::before').content)).length,
         })));
