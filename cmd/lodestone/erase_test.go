@@ -62,6 +62,9 @@ func TestErasingAPerson(t *testing.T) {
 		return done["events_blanked"] == true && done["records_until"] != nil // which follows
 	}, enginetest.Timeout, seldom)
 	checkReceipt(t, site, done)
+	lists := owner.must(t, "GET", "/api/v1/generic-links/"+planted.gate, "")["gate"].(map[string]any)
+	require.Equal(t, []any{"erased.invalid"}, lists["allow"], "the page that was for this person alone is for no one")
+	require.Equal(t, []any{"example.org"}, lists["block"])
 	require.Empty(t, slices.DeleteFunc(s.postgres(t), func(found string) bool {
 		return strings.HasPrefix(found, "pg_stats") || slices.Contains(queues, found)
 	}))

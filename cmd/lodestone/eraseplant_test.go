@@ -36,6 +36,7 @@ const (
 type planted struct {
 	address string
 	link    client.AccessLink
+	gate    string      // id of a generic link whose lists have the address
 	spooled event.Event // was acknowledged before the erasure, while Kafka was away
 }
 
@@ -77,6 +78,8 @@ func (u *up) plant(t *testing.T, s stores, magnet string) planted {
 	owner.must(t, "PATCH", "/api/v1/people/"+p.link.ID, `{"name":"`+marker+`","note":"`+marker+`"}`)
 	owner.must(t, "POST", "/api/v1/views",
 		`{"screen":"readers","name":"One person","query":"q=`+url.QueryEscape(p.address)+`"}`)
+	p.gate = owner.must(t, "POST", "/api/v1/generic-links", `{"lead_magnet_id":"`+magnet+
+		`","gate":{"allow":["`+p.address+`"],"block":["`+p.address+`","example.org"]}}`)["id"].(string)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, owner.base+"/api/v1/access-links",
 		strings.NewReader(`{"lead_magnet_id":"`+magnet+`","email":"`+p.address+`"}`))
 	require.NoError(t, err)

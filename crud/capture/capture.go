@@ -130,6 +130,10 @@ func (c *Capture) Submit(ctx context.Context, link store.GenericLink, f Form, cl
 	if err := c.checkPasscode(ctx, link, f, client); err != nil {
 		return Outcome{}, err
 	}
+	// Only now, so that no one can ask at will who is on a list.
+	if key := gate.Refuses(link, address); key != "" {
+		return Outcome{}, Invalid{FieldEmail: key}
+	}
 	wait, err = c.takeMail(ctx, address)
 	if err != nil {
 		return Outcome{}, fmt.Errorf("submit form: %w", err)

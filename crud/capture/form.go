@@ -143,8 +143,14 @@ func unread(version string, ticked bool, seen string) string {
 
 // Check returns an Invalid if Submit would not take a form as it is.
 func (c *Capture) Check(f Form, link store.GenericLink) error {
-	_, err := c.check(&f, link)
-	return err
+	address, err := c.check(&f, link)
+	if err != nil {
+		return err
+	}
+	if key := gate.Refuses(link, address); key != "" {
+		return Invalid{FieldEmail: key}
+	}
+	return nil
 }
 
 // check returns the address, and leaves the answers of a form as they are stored. What the visitor
@@ -165,11 +171,6 @@ func (c *Capture) check(f *Form, link store.GenericLink) (email.Address, error) 
 		wrong[FieldEmail] = "wrong.email.form"
 	case c.config.RefuseDisposable && isDisposable(address.Key[strings.LastIndexByte(address.Key, '@')+1:]):
 		wrong[FieldEmail] = "wrong.email.disposable"
-	}
-	if wrong[FieldEmail] == "" {
-		if key := gate.Refuses(link, address); key != "" {
-			wrong[FieldEmail] = key
-		}
 	}
 	if link.CollectName {
 		switch {

@@ -17,6 +17,7 @@ const (
 	minLetter, maxLetter = 6, 22
 	letterWidth          = 0.53 // of a letter's height, about, in Helvetica
 	maxLetters           = 340
+	endLetters           = 24 // which stay of a text that is too long: those of the time
 )
 
 // wordsOf returns the operators that draw a text around the origin; without one, a comment that
@@ -55,7 +56,10 @@ func letters(text string) []byte {
 			out = append(out, fmt.Sprintf("%%%02X", c)...)
 		}
 	}
-	return out[:min(len(out), maxLetters)]
+	if len(out) > maxLetters {
+		return append(out[:maxLetters-endLetters], out[len(out)-endLetters:]...)
+	}
+	return out
 }
 
 // markPage returns a document whose page is the mark: the words, in rows across the page. They are

@@ -197,6 +197,9 @@ func (e *Eraser) remove(ctx context.Context, tx pgx.Tx, key string, what erasure
 	if err := q.EraseViews(ctx, store.EraseViewsParams{EmailKey: key, Until: what.until}); err != nil {
 		return fmt.Errorf("erase views: %w", err)
 	}
+	if err := q.EraseFromGates(ctx, key); err != nil {
+		return fmt.Errorf("erase from the lists of links: %w", err)
+	}
 	all.Profiles += profiles
 	all.Submissions += len(submissions)
 	all.AccessLinks += len(links)

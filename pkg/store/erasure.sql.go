@@ -192,6 +192,18 @@ func (q *Queries) EraseAccessLinks(ctx context.Context, ids []uuid.UUID) error {
 	return err
 }
 
+const eraseFromGates = `-- name: EraseFromGates :exec
+UPDATE generic_links SET revision = revision + 1, updated_at = clock_timestamp(), blocked_emails = array_remove(blocked_emails, $1::text),
+    allowed_emails = CASE WHEN allowed_emails = ARRAY[$1::text] THEN ARRAY['erased.invalid'] ELSE array_remove(allowed_emails, $1::text) END
+WHERE $1::text = ANY (allowed_emails || blocked_emails)
+`
+
+// Takes an address out of the lists of links. An empty list allows everyone: in place of the last address comes one that no one has.
+func (q *Queries) EraseFromGates(ctx context.Context, emailKey string) error {
+	_, err := q.db.Exec(ctx, eraseFromGates, emailKey)
+	return err
+}
+
 const eraseSubmissions = `-- name: EraseSubmissions :exec
 DELETE FROM submissions WHERE id = ANY ($1::uuid[])
 `
@@ -716,7 +728,7 @@ func (q *Queries) VacuumDue(ctx context.Context, seconds float64) (bool, error) 
 }
 
 const vacuumPeople = `-- name: VacuumPeople :exec
-VACUUM (ANALYZE, SKIP_LOCKED) submissions, profiles, recipients, views, verifications, webhook_deliveries, idempotency_keys, user_sessions, river_job, pg_statistic, access_links
+VACUUM (ANALYZE, SKIP_LOCKED) submissions, profiles, recipients, views, generic_links, verifications, webhook_deliveries, idempotency_keys, user_sessions, river_job, pg_statistic, access_links
 `
 
 // Removes deleted rows, of statistics as well, and renews these. Another process may be at it: its tables are left out.

@@ -74,9 +74,15 @@ DELETE FROM river_job WHERE created_at < clock_timestamp() - make_interval(secs 
 SELECT (EXISTS (SELECT FROM erasures WHERE erased_at > clock_timestamp() - make_interval(secs => sqlc.arg(seconds)::float8))
     AND coalesce(pg_stat_get_last_vacuum_time('access_links'::regclass), '-infinity') < clock_timestamp() - interval '1 day')::boolean;
 
+-- name: EraseFromGates :exec
+-- Takes an address out of the lists of links. An empty list allows everyone: in place of the last address comes one that no one has.
+UPDATE generic_links SET revision = revision + 1, updated_at = clock_timestamp(), blocked_emails = array_remove(blocked_emails, sqlc.arg(email_key)::text),
+    allowed_emails = CASE WHEN allowed_emails = ARRAY[sqlc.arg(email_key)::text] THEN ARRAY['erased.invalid'] ELSE array_remove(allowed_emails, sqlc.arg(email_key)::text) END
+WHERE sqlc.arg(email_key)::text = ANY (allowed_emails || blocked_emails);
+
 -- name: VacuumPeople :exec
 -- Removes deleted rows, of statistics as well, and renews these. Another process may be at it: its tables are left out.
-VACUUM (ANALYZE, SKIP_LOCKED) submissions, profiles, recipients, views, verifications, webhook_deliveries, idempotency_keys, user_sessions, river_job, pg_statistic, access_links;
+VACUUM (ANALYZE, SKIP_LOCKED) submissions, profiles, recipients, views, generic_links, verifications, webhook_deliveries, idempotency_keys, user_sessions, river_job, pg_statistic, access_links;
 
 -- name: VacuumAll :exec
 VACUUM (ANALYZE);
