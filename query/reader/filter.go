@@ -117,25 +117,19 @@ func (f Filter) order() Order {
 }
 
 // conditions are the parts of WHERE that a list needs only if the parameter is there.
-var conditions = map[string]string{
-	"lead_magnet":  "AND lead_magnet_id = {lead_magnet:UUID}",
-	"generic_link": "AND generic_link_id = {generic_link:UUID}",
-	"device":       "AND device = {device:String}",
-	"country":      "AND country = {country:String}",
-	"access_links": "AND access_link_id IN {access_links:Array(UUID)}",
-	"other_links": "AND access_link_id NOT IN {other_links:Array(UUID)} AND " +
-		"access_link_id IN (SELECT id FROM lodestone.access_links FINAL WHERE account_id = {account:UUID})",
-	"utm_source":   ofLinks("utm_source"),
-	"utm_campaign": ofLinks("utm_campaign"),
+var conditions = func() map[string]string {
+	all := report.Narrowing()
+	maps.Copy(all, map[string]string{
+		"lead_magnet":  "AND lead_magnet_id = {lead_magnet:UUID}",
+		"access_links": "AND access_link_id IN {access_links:Array(UUID)}",
+		"other_links": "AND access_link_id NOT IN {other_links:Array(UUID)} AND " +
+			"access_link_id IN (SELECT id FROM lodestone.access_links FINAL WHERE account_id = {account:UUID})",
+		"magnet_version": "AND magnet_version = {magnet_version:UInt32}",
 
-	"referrer_host":         ofLinks("referrer_host"),
-	"without_utm_source":    withoutLinks("utm_source"),
-	"without_utm_campaign":  withoutLinks("utm_campaign"),
-	"without_referrer_host": withoutLinks("referrer_host"),
-	"magnet_version":        "AND magnet_version = {magnet_version:UInt32}",
-
-	"until": "AND stored_at <= fromUnixTimestamp64Milli({until:Int64}, 'UTC')",
-}
+		"until": "AND stored_at <= fromUnixTimestamp64Milli({until:Int64}, 'UTC')",
+	})
+	return all
+}()
 
 // givenConditions are the same of access links, as they were given.
 var givenConditions = map[string]string{
@@ -151,30 +145,6 @@ var givenConditions = map[string]string{
 	"without_referrer_host": "AND referrer_host = ''",
 
 	"until": "AND created_at <= fromUnixTimestamp64Milli({until:Int64}, 'UTC')",
-}
-
-// ofLinks is the condition that an event's access link has the value of a column that the parameter
-// of its name has.
-func ofLinks(column string) string {
-	return "AND access_link_id IN (SELECT id FROM lodestone.access_links FINAL WHERE account_id = {account:UUID} AND " +
-		column + " = {" + column + ":String})"
-}
-
-// withoutLinks is the condition that it has none, as also a link that was deleted.
-func withoutLinks(column string) string {
-	return "AND access_link_id NOT IN (SELECT id FROM lodestone.access_links FINAL WHERE account_id = {account:UUID} AND " + column + " != '')"
-}
-
-// where returns the conditions of the parameters.
-func where(params, conditions map[string]string) string {
-	var list []string
-	for name, condition := range conditions {
-		if _, ok := params[name]; ok {
-			list = append(list, condition)
-		}
-	}
-	slices.Sort(list)
-	return strings.Join(list, " ")
 }
 
 // Cursor is a place in a list, and the state of the data that its first page was of. It is given to

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/pkg/clickhouse"
+	"lodestone/query/report"
 	"lodestone/query/scope"
 )
 
@@ -171,9 +172,9 @@ func (f Filter) statement(s span) scope.Statement {
 	}
 	given := ""
 	if f.Unopened {
-		given = strings.ReplaceAll(givenSQL, "/* conditions */", where(params, givenConditions))
+		given = strings.ReplaceAll(givenSQL, "/* conditions */", report.Where(params, givenConditions))
 	}
-	sql := strings.NewReplacer("/* conditions */", where(params, conditions), "/* given */", given,
+	sql := strings.NewReplacer("/* conditions */", report.Where(params, conditions), "/* given */", given,
 		"/* score */\n", scoreSQL).Replace(listSQL)
 	return scope.Statement{Name: "readers", SQL: sql, Params: params, Projection: scope.NoProjection, Threads: 2}
 }

@@ -33,33 +33,19 @@ type PagesQuestion struct {
 
 // conditions returns what the filters add to WHERE, and sets its parameters.
 func (q PagesQuestion) conditions(params map[string]string) string {
-	const ofLinks = " AND access_link_id %s (SELECT id FROM lodestone.access_links FINAL WHERE account_id = {account:UUID} AND %s)"
-	var sql strings.Builder
 	if q.GenericLinkID != nil {
 		params["generic_link"] = q.GenericLinkID.String()
-		sql.WriteString(" AND generic_link_id = {generic_link:UUID}")
 	}
-	for _, f := range []struct {
-		name string
-		text *string
-		link bool
-	}{{"device", q.Device, false}, {"country", q.Country, false}, {"utm_source", q.UTMSource, true},
-		{"utm_campaign", q.UTMCampaign, true}} {
-		if f.text == nil {
-			continue
-		}
-		params[f.name] = clickhouse.Text(*f.text)
-		equal := f.name + " = {" + f.name + ":String}"
-		if f.link {
-			fmt.Fprintf(&sql, ofLinks, "IN", equal)
-		} else {
-			sql.WriteString(" AND " + equal)
+	for name, text := range map[string]*string{"device": q.Device, "country": q.Country,
+		"utm_source": q.UTMSource, "utm_campaign": q.UTMCampaign} {
+		if text != nil {
+			params[name] = clickhouse.Text(*text)
 		}
 	}
-	if q.Without == "utm_source" || q.Without == "utm_campaign" {
-		fmt.Fprintf(&sql, ofLinks, "NOT IN", q.Without+" != ''")
+	if q.Without != "" {
+		params["without_"+q.Without] = ""
 	}
-	return sql.String()
+	return Where(params, narrowing)
 }
 
 // Pages tells how the pages of one version were read, by people.
