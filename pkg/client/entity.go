@@ -94,6 +94,15 @@ type GenericLink struct {
 	ETag                string      `json:"-"` // of this state, for a change that must not undo another; "" in a list
 }
 
+// Label returns what the account calls the link, or the headline of its page; nil if it has
+// neither.
+func (l *GenericLink) Label() *string {
+	if l.Name != nil {
+		return l.Name
+	}
+	return l.Title
+}
+
 // NewGenericLink describes the generic link to create. LeadMagnetID is required.
 type NewGenericLink struct {
 	LeadMagnetID        string  `json:"lead_magnet_id"`

@@ -195,12 +195,10 @@ func (v *Visit) valueOf(name, value string) (string, error) {
 	return v.chip(name, value), nil
 }
 
-// nameOf is what an account calls a link, or its headline, or its address.
+// nameOf is the label of a link, or its address.
 func nameOf(l *entity.GenericLink) string {
-	for _, label := range []*string{l.Name, l.Title} {
-		if label != nil {
-			return *label
-		}
+	if label := l.Label(); label != nil {
+		return *label
 	}
 	return l.Slug
 }
@@ -265,7 +263,7 @@ func (v *Visit) ask(name string) (err error) {
 		a.Kind = "answer"
 		a.Options, err = v.answerKeys()
 	case ByDocument:
-		a.Options, err = v.documents()
+		a.Options, err = v.Documents()
 	case ByLandings:
 		a.Options, err = v.landings()
 	case ByUTMSource, ByCampaign, ByReferrer, ByCountry:
@@ -286,7 +284,8 @@ func (v *Visit) ask(name string) (err error) {
 	return err
 }
 
-func (v *Visit) documents() (list []Option, err error) {
+// Documents returns the newest lead magnets, to choose from: their ids and titles.
+func (v *Visit) Documents() (list []Option, err error) {
 	found, err := Get[entity.Page[entity.LeadMagnet]](v, "/api/v1/lead-magnets",
 		url.Values{"per_page": {fmt.Sprint(maxChoices)}})
 	for _, m := range found.Data {

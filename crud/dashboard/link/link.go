@@ -111,17 +111,9 @@ type genericLink struct {
 	Gate   gate.LinkGate `json:"gate"`
 }
 
-// label is what the account calls the link, or the headline of its page; nil: it has neither.
-func (l *genericLink) label() *string {
-	if l.GenericLink.Name != nil {
-		return l.GenericLink.Name
-	}
-	return l.Title
-}
-
 // Name is what the account calls the link, or its title, or that of its lead magnet, or its slug.
 func (l *genericLink) Name() string {
-	switch label := l.label(); {
+	switch label := l.Label(); {
 	case label != nil:
 		return *label
 	case l.LeadMagnet != nil:

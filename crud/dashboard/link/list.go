@@ -228,7 +228,7 @@ func listRows(v *frame.Visit, links []genericLink, titles map[string]string, a f
 		l := &links[i]
 		row := listRow{Slug: l.Slug, Screen: v.Item(screenPath + "/" + l.ID), Tag: l.tag(v),
 			Day: v.Date(l.CreatedAt.In(v.Period.Zone))}
-		if row.Name = l.Name(); l.label() == nil && titles[l.LeadMagnetID] != "" {
+		if row.Name = l.Name(); l.Label() == nil && titles[l.LeadMagnetID] != "" {
 			row.Name = titles[l.LeadMagnetID]
 		} else {
 			row.Magnet = titles[l.LeadMagnetID]

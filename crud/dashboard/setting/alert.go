@@ -96,26 +96,20 @@ func (s *Screens) drawAlerts(v *frame.Visit, status int, typed, sending frame.Fo
 
 // abouts are what a rule can watch: everything, or one of the newest documents and links.
 func abouts(v *frame.Visit) ([]frame.Option, error) {
-	type titled struct {
-		ID    string  `json:"id"`
-		Slug  string  `json:"slug"` // "" of a lead magnet
-		Title *string `json:"title"`
-	}
 	options := []frame.Option{{Words: v.Say("setting.alerts.all")}}
-	for _, kind := range [][2]string{
-		{"lead_magnet_id", "/api/v1/lead-magnets"}, {"generic_link_id", "/api/v1/generic-links"},
-	} {
-		found, err := frame.Get[client.Page[titled]](v, kind[1], url.Values{"per_page": {"100"}})
-		if err != nil {
-			return nil, err
-		}
-		for _, one := range found.Data {
-			words := "/" + one.Slug
-			if one.Slug == "" && one.Title != nil {
-				words = *one.Title
-			}
-			options = append(options, frame.Option{Value: kind[0] + ":" + one.ID, Words: words})
-		}
+	magnets, err := v.Documents()
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range magnets {
+		options = append(options, frame.Option{Value: frame.ByDocument + ":" + m.Value, Words: m.Words})
+	}
+	links, err := frame.Get[client.Page[client.GenericLink]](v, "/api/v1/generic-links", url.Values{"per_page": {"100"}})
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range links.Data {
+		options = append(options, frame.Option{Value: frame.ByLandings + ":" + l.ID, Words: "/" + l.Slug})
 	}
 	return options, nil
 }
