@@ -213,7 +213,7 @@ func (c *Capture) submit(ctx context.Context, tx pgx.Tx, link store.GenericLink,
 		return out, false, fmt.Errorf("count submission: %w", err)
 	}
 	if counted == 0 {
-		return out, true, errFull // nothing of it stays
+		return out, false, errFull // nothing of it stays
 	}
 	return out, false, nil
 }
