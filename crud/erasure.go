@@ -7,19 +7,18 @@ import (
 
 	"lodestone/crud/person"
 	"lodestone/crud/queue"
-	"lodestone/crud/revocation"
 	"lodestone/pkg/idempotency"
 	"lodestone/pkg/service"
 	"lodestone/pkg/store"
 )
 
 // newRevocations puts together the record of what was revoked, in the place of the log of erasures.
-func newRevocations(c Config, d Deps) (*revocation.Record, error) {
-	place, err := revocation.OpenPlace(c.Erasure.Place(c.Files.Store), c.Files.S3)
+func newRevocations(c Config, d Deps) (*Revocations, error) {
+	place, err := OpenRevocations(c.Erasure.Place(c.Files.Store), c.Files.S3)
 	if err != nil {
 		return nil, err
 	}
-	return revocation.New(revocation.Deps{Postgres: d.Postgres, Place: place, Log: d.Log, Registerer: d.Registerer}), nil
+	return NewRevocations(RevocationDeps{Postgres: d.Postgres, Place: place, Log: d.Log, Registerer: d.Registerer}), nil
 }
 
 // Revocations returns what puts revocations on record, for the process to start and stop.

@@ -29,7 +29,6 @@ import (
 	"lodestone/crud/picture"
 	"lodestone/crud/queue"
 	"lodestone/crud/recipient"
-	"lodestone/crud/revocation"
 	"lodestone/crud/session"
 	"lodestone/crud/signin"
 	"lodestone/crud/submission"
@@ -148,7 +147,7 @@ type Service struct {
 	users       userAPI         // of accounts
 	persons     *person.Persons // who read documents
 	eraser      *person.Eraser
-	revocations *revocation.Record
+	revocations *Revocations
 	promotion   promotion
 	query       *certificate.Transport // to the query process
 }

@@ -6,10 +6,10 @@ import (
 	"lodestone/ingest/consumer"
 	"lodestone/ingest/counter"
 	"lodestone/ingest/erasure"
-	"lodestone/ingest/horizon"
 	"lodestone/ingest/mirror"
 	"lodestone/ingest/retention"
 	"lodestone/ingest/spool"
+	"lodestone/ingest/stream"
 	"lodestone/ingest/verify"
 	"lodestone/pkg/backup"
 	"lodestone/pkg/clickhouse"
@@ -94,7 +94,7 @@ func (p *process) addConsumer(c consumer.Config, n counter.Config, m mirror.Conf
 	p.stack.Add("consumer", events)
 	p.stack.Add("counters", counter.New(n, counter.Deps{Group: c.Group, Kafka: k, ClickHouse: s, Postgres: pool,
 		Log: p.log, Registerer: p.metrics}))
-	p.stack.Add("horizon", horizon.New(horizon.Deps{Group: c.Group, Kafka: k, Copy: s.Number(), Postgres: pool,
+	p.stack.Add("horizon", stream.NewHorizon(stream.HorizonDeps{Group: c.Group, Kafka: k, Copy: s.Number(), Postgres: pool,
 		Log: p.log, Registerer: p.metrics}))
 	p.stack.Add("mirror", mirror.New(m, mirror.Deps{ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics}))
 	p.stack.Add("pulse of the stores",

@@ -10,9 +10,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"lodestone/crud"
 	"lodestone/crud/file"
 	"lodestone/crud/person"
-	"lodestone/crud/revocation"
 	"lodestone/pkg/backup"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine"
@@ -140,12 +140,12 @@ func (c *restoreRunCommand) replay(ctx context.Context, pg postgres.Config) erro
 	if err != nil || log == nil {
 		return err
 	}
-	place, err := revocation.OpenPlace(c.Erasure.Log, c.Files.S3)
+	place, err := crud.OpenRevocations(c.Erasure.Log, c.Files.S3)
 	if err != nil {
 		return err
 	}
 	return withSchema(ctx, pg, func(pool *postgres.Pool) error {
-		revocations := revocation.New(revocation.Deps{Postgres: pool, Place: place, Log: c.Process.logger(),
+		revocations := crud.NewRevocations(crud.RevocationDeps{Postgres: pool, Place: place, Log: c.Process.logger(),
 			Registerer: prometheus.NewRegistry()})
 		if err := revocations.Replay(ctx); err != nil {
 			return err

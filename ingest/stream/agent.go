@@ -10,7 +10,7 @@ import (
 	"github.com/ua-parser/uap-go/uaparser"
 	"go.yaml.in/yaml/v3"
 
-	"lodestone/pkg/literal"
+	"lodestone/pkg/bot"
 )
 
 // agentNames are the browser and the operating system of a user agent. They are empty if there is
@@ -118,7 +118,7 @@ func literalsOf(flags, expression string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read list of user agents: %w", err)
 	}
-	return literal.RequiredInLower(tree.Simplify()), nil
+	return bot.RequiredTextsInLower(tree.Simplify()), nil
 }
 
 // names returns the names by the first expression of each list that matches.

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"lodestone/pkg/event"
-	"lodestone/pkg/literal"
 )
 
 //go:generate go run crawlers_gen.go
@@ -176,8 +175,8 @@ func compile(text string) (pattern, []string, error) {
 		return pattern{}, nil, fmt.Errorf("parse pattern: %w", err)
 	}
 	tree = tree.Simplify()
-	needs := literal.Required(tree)
-	if literal.Shortest(needs) < minLiteral {
+	needs := RequiredTexts(tree)
+	if ShortestText(needs) < minLiteral {
 		return pattern{}, nil, fmt.Errorf("pattern %q contains no literal of %d bytes to find it by", text, minLiteral)
 	}
 	p := pattern{name: ruleName(tree)}

@@ -31,7 +31,6 @@ var small = map[string]string{
 	"deploy/helm/test":                       "tests of the Helm chart, a module",
 	"ingest/consumer/consumertest":           "tests of four packages of ingest share it",
 	"pkg/build":                              "programs and parts share it, and it is of none of them",
-	"pkg/literal":                            "ingest/stream and pkg/bot share it",
 	"pkg/locale":                             "all pages and mails share it",
 	"pkg/password":                           "crud/capture, crud/link and crud/share share it",
 	"pkg/plan":                               "cmd, crud and ingest share it",

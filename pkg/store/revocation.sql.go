@@ -217,7 +217,7 @@ const someRevocations = `-- name: SomeRevocations :many
 SELECT number, entity, id, account, deleted, revoked_at FROM revocations ORDER BY number LIMIT $1::bigint
 `
 
-// What was revoked, until it is on record outside the databases (package crud/revocation).
+// What was revoked, until it is on record outside the databases (crud.Revocations).
 func (q *Queries) SomeRevocations(ctx context.Context, rowLimit int64) ([]Revocation, error) {
 	rows, err := q.db.Query(ctx, someRevocations, rowLimit)
 	if err != nil {

@@ -1,4 +1,4 @@
--- What was revoked, until it is on record outside the databases (package crud/revocation).
+-- What was revoked, until it is on record outside the databases (crud.Revocations).
 
 -- name: SomeRevocations :many
 SELECT number, entity, id, account, deleted, revoked_at FROM revocations ORDER BY number LIMIT sqlc.arg(row_limit)::bigint;

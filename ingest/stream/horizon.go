@@ -1,8 +1,4 @@
-// Package horizon records in Postgres until when a copy of the events has everything that was in
-// Kafka. Those who read choose a copy by it. An installation that never had a second copy has
-// nothing to choose, and records nothing. A copy that is left alone goes on: those who read may not
-// know yet that the other was removed.
-package horizon
+package stream
 
 import (
 	"context"
@@ -19,7 +15,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"lodestone/ingest/stream"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
@@ -27,15 +22,15 @@ import (
 	"lodestone/pkg/store"
 )
 
-var topics = []string{event.Topic, event.LinkViewTopic}
+var horizonTopics = []string{event.Topic, event.LinkViewTopic}
 
 const (
-	every   = time.Second
-	timeout = 10 * time.Second // of one look
+	horizonPause   = time.Second
+	horizonTimeout = 10 * time.Second // of one look
 )
 
-// Deps are the dependencies of the service; all are required.
-type Deps struct {
+// HorizonDeps are the dependencies of the service; all are required.
+type HorizonDeps struct {
 	Group      string // the consumer group that fills the copy
 	Copy       int32
 	Kafka      kafka.Config
@@ -44,26 +39,30 @@ type Deps struct {
 	Registerer prometheus.Registerer
 }
 
-// Horizon is a service.Service. Any number may run: the latest record counts.
+// Horizon records in Postgres until when a copy of the events has everything that was in Kafka.
+// Those who read choose a copy by it. An installation that never had a second copy has nothing to
+// choose, and records nothing. A copy that is left alone goes on: those who read may not know yet
+// that the other was removed. It is a service.Service. Any number may run: the latest record
+// counts.
 type Horizon struct {
 	*service.Loop
-	deps Deps
-	mark *mark // nil: none
+	deps HorizonDeps
+	mark *horizonMark // nil: none
 
 	lag   *prometheus.GaugeVec
 	shown int // copies that have a lag
 }
 
-// mark is a time, by the clock of Postgres, and where the logs ended then. Once everything below
-// these ends is stored, the copy has everything of before that time.
-type mark struct {
+// horizonMark is a time, by the clock of Postgres, and where the logs ended then. Once everything
+// below these ends is stored, the copy has everything of before that time.
+type horizonMark struct {
 	at   time.Time
 	ids  map[string]uuid.UUID // of the topics, by their names
 	ends kadm.ListedOffsets
 }
 
-// New returns the service that records the horizon of a copy.
-func New(d Deps) *Horizon {
+// NewHorizon returns the service that records the horizon of a copy.
+func NewHorizon(d HorizonDeps) *Horizon {
 	h := &Horizon{deps: d, lag: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "lodestone_copy_lag_seconds",
 		Help: "Upper bound of each copy's delay behind Kafka, as recorded in Postgres; 0 with one copy, +Inf for a copy that has not caught up yet.",
@@ -92,7 +91,7 @@ func (h *Horizon) run(ctx context.Context, ready func()) error {
 				"copy", h.deps.Copy, "error", err)
 		}
 		failing = err != nil
-		if service.Sleep(ctx, every) != nil {
+		if service.Sleep(ctx, horizonPause) != nil {
 			return nil
 		}
 	}
@@ -100,7 +99,7 @@ func (h *Horizon) run(ctx context.Context, ready func()) error {
 
 // look records the time of the mark if it is reached, and then sets the next one.
 func (h *Horizon) look(ctx context.Context, client *kgo.Client) error {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := context.WithTimeout(ctx, horizonTimeout)
 	defer cancel()
 	q := store.New(h.deps.Postgres.Unscoped())
 	lags, err := q.CopyLags(ctx)
@@ -117,8 +116,8 @@ func (h *Horizon) look(ctx context.Context, client *kgo.Client) error {
 		return fmt.Errorf("read Postgres' clock: %w", err)
 	}
 	// as the column has it, which would round up
-	next := mark{at: now.Truncate(time.Millisecond), ids: map[string]uuid.UUID{}}
-	for _, topic := range topics {
+	next := horizonMark{at: now.Truncate(time.Millisecond), ids: map[string]uuid.UUID{}}
+	for _, topic := range horizonTopics {
 		if next.ids[topic], _, err = kafka.Topic(ctx, client, topic); err != nil {
 			return err
 		}
@@ -137,7 +136,7 @@ func (h *Horizon) look(ctx context.Context, client *kgo.Client) error {
 		}
 	}
 	h.mark = nil
-	next.ends, err = admin.ListEndOffsets(ctx, topics...)
+	next.ends, err = admin.ListEndOffsets(ctx, horizonTopics...)
 	if err = errors.Join(err, next.ends.Error()); err != nil {
 		return fmt.Errorf("read the ends of the logs: %w", err)
 	}
@@ -156,7 +155,7 @@ func (h *Horizon) reached(ctx context.Context, admin *kadm.Client) (bool, error)
 	h.mark.ends.Each(func(end kadm.ListedOffset) {
 		at, _ := committed.Lookup(end.Topic, end.Partition)
 		done = done && at.Err == nil && (end.Offset == 0 || at.At >= end.Offset &&
-			stream.IsCommitFor(at.Metadata, h.mark.ids[end.Topic]))
+			IsCommitFor(at.Metadata, h.mark.ids[end.Topic]))
 	})
 	return done, nil
 }

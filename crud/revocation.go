@@ -1,9 +1,4 @@
-// Package revocation keeps what was revoked (links, keys, shares, people, webhooks) on record
-// outside the databases, so that a restored Postgres of before does not open it again. Triggers
-// note a revocation in the transaction that makes it. A service writes the notes to the place of
-// the log of erasures within a second or so, and crud replays what a restored Postgres lacks before
-// anything is served.
-package revocation
+package crud
 
 import (
 	"context"
@@ -32,7 +27,7 @@ type Revocation struct {
 	RevokedAt time.Time  `json:"revoked_at"`
 }
 
-type entry struct {
+type revocationEntry struct {
 	Version     int          `json:"version"` // 1
 	Revocations []Revocation `json:"revocations"`
 }
@@ -47,9 +42,9 @@ const (
 	writerLock = 0x6c6f6465_7265766f // "loderevo"
 )
 
-// OpenPlace returns the place in a log of erasures, which is a directory or a bucket, or nil if
-// there is no log. Names of entries are in the order in which these were written.
-func OpenPlace(log string, s3 blob.Config) (blob.Folder, error) {
+// OpenRevocations returns the place in a log of erasures, which is a directory or a bucket, or nil
+// if there is no log. Names of entries are in the order in which these were written.
+func OpenRevocations(log string, s3 blob.Config) (blob.Folder, error) {
 	if log == "" {
 		return nil, nil
 	}
@@ -60,25 +55,29 @@ func OpenPlace(log string, s3 blob.Config) (blob.Folder, error) {
 	return place, nil
 }
 
-// Deps are the dependencies of the record. Place may be nil: nothing is recorded then. All others
-// are required.
-type Deps struct {
+// RevocationDeps are the dependencies of the record. Place may be nil: nothing is recorded then.
+// All others are required.
+type RevocationDeps struct {
 	Postgres   *postgres.Pool
 	Place      blob.Folder
 	Log        *slog.Logger
 	Registerer prometheus.Registerer
 }
 
-// Record is a service.Service that writes what was revoked.
-type Record struct {
+// Revocations keeps what was revoked (links, keys, shares, people, webhooks) on record outside the
+// databases, so that a restored Postgres of before does not open it again. Triggers note a
+// revocation in the transaction that makes it. This service.Service writes the notes to the place
+// of the log of erasures within a second or so. Replay revokes what a restored Postgres lacks
+// before anything is served.
+type Revocations struct {
 	*service.Loop
-	deps Deps
+	deps RevocationDeps
 	lag  prometheus.Gauge
 }
 
-// New returns the record.
-func New(d Deps) *Record {
-	r := &Record{deps: d, lag: prometheus.NewGauge(prometheus.GaugeOpts{
+// NewRevocations returns the record.
+func NewRevocations(d RevocationDeps) *Revocations {
+	r := &Revocations{deps: d, lag: prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "lodestone_revocation_lag_seconds",
 		Help: "Age of the oldest revocation not yet in the log outside the databases; a restore would miss it.",
 	})}
@@ -89,7 +88,7 @@ func New(d Deps) *Record {
 
 // write writes what is noted. The process replays what Postgres lacks before it starts this
 // service.
-func (r *Record) write(ctx context.Context) error {
+func (r *Revocations) write(ctx context.Context) error {
 	for n := atOnce; n == atOnce; {
 		err := r.deps.Postgres.Transaction(ctx, func(tx pgx.Tx) (err error) {
 			n, err = r.writeSome(ctx, tx)
@@ -102,7 +101,7 @@ func (r *Record) write(ctx context.Context) error {
 	return r.look(ctx)
 }
 
-func (r *Record) look(ctx context.Context) error {
+func (r *Revocations) look(ctx context.Context) error {
 	lag, err := store.New(r.deps.Postgres.Unscoped()).RevocationLag(ctx)
 	if err != nil {
 		return fmt.Errorf("look for revocations: %w", err)
@@ -111,7 +110,7 @@ func (r *Record) look(ctx context.Context) error {
 	return nil
 }
 
-func (r *Record) writeSome(ctx context.Context, tx pgx.Tx) (n int, err error) {
+func (r *Revocations) writeSome(ctx context.Context, tx pgx.Tx) (n int, err error) {
 	q := store.New(tx)
 	mine, err := q.TryLock(ctx, writerLock)
 	if err != nil || !mine {
@@ -121,7 +120,7 @@ func (r *Record) writeSome(ctx context.Context, tx pgx.Tx) (n int, err error) {
 	if err != nil || len(rows) == 0 {
 		return 0, err
 	}
-	e, numbers := entry{Version: entryVersion}, make([]int64, len(rows))
+	e, numbers := revocationEntry{Version: entryVersion}, make([]int64, len(rows))
 	for i, row := range rows {
 		e.Revocations = append(e.Revocations, Revocation{Entity: row.Entity, ID: row.ID, Account: row.Account,
 			Deleted: row.Deleted, RevokedAt: row.RevokedAt.UTC()})
@@ -136,7 +135,7 @@ func (r *Record) writeSome(ctx context.Context, tx pgx.Tx) (n int, err error) {
 }
 
 // append writes an entry behind the newest one.
-func (r *Record) append(ctx context.Context, q *store.Queries, e entry) error {
+func (r *Revocations) append(ctx context.Context, q *store.Queries, e revocationEntry) error {
 	newest, err := q.NewestRevocation(ctx)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package literal_test
+package bot_test
 
 import (
 	"regexp/syntax"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/literal"
+	"lodestone/pkg/bot"
 )
 
 func TestRequired(t *testing.T) {
@@ -26,9 +26,9 @@ func TestRequired(t *testing.T) {
 		re, err := syntax.Parse(text, syntax.Perl)
 		require.NoError(t, err)
 		re = re.Simplify()
-		require.Equal(t, want.exact, literal.Required(re), text)
-		require.Equal(t, want.lower, literal.RequiredInLower(re), text)
+		require.Equal(t, want.exact, bot.RequiredTexts(re), text)
+		require.Equal(t, want.lower, bot.RequiredTextsInLower(re), text)
 	}
-	require.Equal(t, 2, literal.Shortest([]string{"abc", "de"}))
-	require.Zero(t, literal.Shortest(nil))
+	require.Equal(t, 2, bot.ShortestText([]string{"abc", "de"}))
+	require.Zero(t, bot.ShortestText(nil))
 }

@@ -1,4 +1,4 @@
-package horizon
+package stream
 
 import (
 	"log/slog"
@@ -12,37 +12,34 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"lodestone/ingest/stream"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/test/enginetest"
 )
 
-func TestMain(m *testing.M) { enginetest.Main(m) }
-
-// rig is a stack with the horizon of copy 2, which a test looks with itself.
-type rig struct {
+// horizonRig is a stack with the horizon of copy 2, which a test looks with itself.
+type horizonRig struct {
 	*enginetest.Stack
 	*Horizon
 	t *testing.T
 }
 
-func newRig(t *testing.T) *rig {
+func newHorizonRig(t *testing.T) *horizonRig {
 	t.Helper()
 	s := enginetest.NewStack(t, enginetest.StackConfig{Partitions: 2})
-	return &rig{Stack: s, t: t, Horizon: New(Deps{
+	return &horizonRig{Stack: s, t: t, Horizon: NewHorizon(HorizonDeps{
 		Group: "g", Copy: 2, Kafka: s.Kafka, Postgres: s.Postgres, Log: slog.New(slog.DiscardHandler),
 		Registerer: prometheus.NewRegistry(),
 	})}
 }
 
-func (r *rig) look() {
+func (r *horizonRig) look() {
 	r.t.Helper()
 	require.NoError(r.t, r.Horizon.look(r.t.Context(), r.Client))
 }
 
 // produce produces with a client that has known no topic before.
-func (r *rig) produce() {
+func (r *horizonRig) produce() {
 	r.t.Helper()
 	client, err := kgo.NewClient(append(r.Kafka.Options(slog.New(slog.DiscardHandler)),
 		kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
@@ -53,16 +50,16 @@ func (r *rig) produce() {
 }
 
 // commit commits an offset of the partition, as a consumer of a topic with the id does.
-func (r *rig) commit(at int64, topicID uuid.UUID) {
+func (r *horizonRig) commit(at int64, topicID uuid.UUID) {
 	r.t.Helper()
 	offsets := kadm.Offsets{}
-	none := stream.Announcement{Rules: stream.BlockRules, TopicID: topicID, Last: stream.NoIntent}
+	none := Announcement{Rules: BlockRules, TopicID: topicID, Last: NoIntent}
 	offsets.Add(kadm.Offset{Topic: event.Topic, Partition: 1, At: at, LeaderEpoch: -1, Metadata: none.String()})
 	require.NoError(r.t, kadm.NewClient(r.Client).CommitAllOffsets(r.t.Context(), "g", offsets))
 }
 
 // storedUntil returns what is on record of a copy; the zero time stands for nothing.
-func (r *rig) storedUntil(number int) (at time.Time) {
+func (r *horizonRig) storedUntil(number int) (at time.Time) {
 	r.t.Helper()
 	require.NoError(r.t, r.Postgres.Unscoped().QueryRow(r.t.Context(),
 		"SELECT coalesce(nullif(stored_until, '-infinity'), '0001-01-01T00:00:00Z') FROM copies WHERE copy = $1",
@@ -70,7 +67,7 @@ func (r *rig) storedUntil(number int) (at time.Time) {
 	return at.UTC()
 }
 
-func (r *rig) lagging(number string) float64 {
+func (r *horizonRig) lagging(number string) float64 {
 	r.t.Helper()
 	var m dto.Metric
 	require.NoError(r.t, r.lag.WithLabelValues(number).Write(&m))
@@ -79,7 +76,7 @@ func (r *rig) lagging(number string) float64 {
 
 func TestOneCopyHasNoHorizon(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newHorizonRig(t)
 	r.produce()
 	r.commit(1, r.TopicID)
 	for range 2 {
@@ -93,7 +90,7 @@ func TestOneCopyHasNoHorizon(t *testing.T) {
 // Those who read go by the record of a copy until they no longer know of the one that was removed.
 func TestTheCopyThatIsLeftKeepsItsHorizon(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newHorizonRig(t)
 	r.Exec("SELECT add_copy(2)")
 	r.look()
 	r.look()
@@ -108,7 +105,7 @@ func TestTheCopyThatIsLeftKeepsItsHorizon(t *testing.T) {
 
 func TestTheHorizonFollowsTheCommits(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newHorizonRig(t)
 	r.Exec("SELECT add_copy(2)")
 	r.look()
 	empty := r.mark.at
@@ -134,7 +131,7 @@ func TestTheHorizonFollowsTheCommits(t *testing.T) {
 // A commit of a topic that was deleted says nothing about the one that has its name now.
 func TestACommitOfADeletedTopicIsNoHorizon(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newHorizonRig(t)
 	r.Exec("SELECT add_copy(2)")
 	r.produce()
 	r.look()

@@ -1,7 +1,4 @@
-// Package literal finds texts that are in everything that a regular expression matches. To look for
-// them takes far less time than the expression, so that most expressions of a long list need not be
-// tried.
-package literal
+package bot
 
 import (
 	"regexp/syntax"
@@ -10,13 +7,14 @@ import (
 	"unicode"
 )
 
-// Required returns a set of texts: every match of the expression contains at least one. It is empty
-// if there is no such set.
-func Required(re *syntax.Regexp) []string { return required(re, false) }
+// RequiredTexts returns a set of texts: every match of the expression contains at least one. It is
+// empty if there is no such set. To look for them takes far less time than the expression, so that
+// most expressions of a long list need not be tried.
+func RequiredTexts(re *syntax.Regexp) []string { return required(re, false) }
 
-// RequiredInLower does so for everything that the expression matches in lower case. It finds texts
-// in more expressions: those whose case does not matter.
-func RequiredInLower(re *syntax.Regexp) []string { return required(re, true) }
+// RequiredTextsInLower does so for everything that the expression matches in lower case. It finds
+// texts in more expressions: those whose case does not matter.
+func RequiredTextsInLower(re *syntax.Regexp) []string { return required(re, true) }
 
 func required(re *syntax.Regexp, lower bool) []string {
 	switch re.Op {
@@ -61,7 +59,7 @@ func requiredOfParts(parts []*syntax.Regexp, lower bool) (best []string) {
 		} else {
 			joined = ""
 		}
-		if Shortest(found) > Shortest(best) {
+		if ShortestText(found) > ShortestText(best) {
 			best = found
 		}
 	}
@@ -78,8 +76,8 @@ func bothCases(re *syntax.Regexp) (rune, bool) {
 	return letter, letter == unicode.ToLower(r[2])
 }
 
-// Shortest returns the length of the shortest text, 0 if there is none.
-func Shortest(texts []string) int {
+// ShortestText returns the length of the shortest text, 0 if there is none.
+func ShortestText(texts []string) int {
 	if len(texts) == 0 {
 		return 0
 	}

@@ -1,4 +1,4 @@
-package revocation
+package crud
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 // Replay revokes again what the record has and Postgres has not: it was restored to a state of
 // before. Call it before anything is served. If something was revoked and later opened again, it is
 // revoked: an owner can open it once more.
-func (r *Record) Replay(ctx context.Context) error {
+func (r *Revocations) Replay(ctx context.Context) error {
 	if r.deps.Place == nil {
 		return nil
 	}
@@ -35,7 +35,7 @@ func (r *Record) Replay(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("read revocations: %w", err)
 		}
-		var e entry
+		var e revocationEntry
 		if err = json.Unmarshal(text, &e); err == nil && e.Version != entryVersion {
 			err = fmt.Errorf("it has version %d, and this program knows %d", e.Version, entryVersion)
 		}
@@ -44,7 +44,7 @@ func (r *Record) Replay(ctx context.Context) error {
 		}
 		err = r.deps.Postgres.RetryTransaction(ctx, func(tx pgx.Tx) error {
 			q := store.New(tx)
-			if err := revoke(ctx, q, e.Revocations); err != nil {
+			if err := revokeAgain(ctx, q, e.Revocations); err != nil {
 				return err
 			}
 			return q.SetNewestRevocation(ctx, name)
@@ -60,11 +60,11 @@ func (r *Record) Replay(ctx context.Context) error {
 	return nil
 }
 
-// reason is shown with webhooks that are switched off again.
-const reason = "It was switched off before the installation was restored."
+// revocationReason is shown with webhooks that are switched off again.
+const revocationReason = "It was switched off before the installation was restored."
 
-// revoke applies revocations. Of something that the database never had, there is nothing to do.
-func revoke(ctx context.Context, q *store.Queries, all []Revocation) error {
+// revokeAgain applies revocations. What the database never had is left out.
+func revokeAgain(ctx context.Context, q *store.Queries, all []Revocation) error {
 	off, gone := map[string][]uuid.UUID{}, map[string][]uuid.UUID{}
 	var users, accounts []uuid.UUID
 	for _, r := range all {
@@ -86,7 +86,7 @@ func revoke(ctx context.Context, q *store.Queries, all []Revocation) error {
 		{off["generic_links"], q.RevokeGenericLinks},
 		{off["api_keys"], q.RevokeKeys},
 		{off["webhook_endpoints"], func(ctx context.Context, ids []uuid.UUID) error {
-			return q.RevokeWebhooks(ctx, store.RevokeWebhooksParams{Reason: reason, IDs: ids})
+			return q.RevokeWebhooks(ctx, store.RevokeWebhooksParams{Reason: revocationReason, IDs: ids})
 		}},
 		{gone["access_links"], q.DeleteRevokedAccessLinks},
 		{gone["generic_links"], q.DeleteRevokedGenericLinks},
