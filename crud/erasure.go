@@ -32,7 +32,7 @@ func newEraser(c Config, d Deps) (*person.Eraser, error) {
 		return nil, err
 	}
 	if log == nil {
-		d.Log.Warn("no one can be erased: there is no --erasure-log")
+		d.Log.Warn("--erasure-log is not set: no one can be erased")
 	}
 	return person.NewEraser(c.Erasure, person.EraserDeps{Postgres: d.Postgres, Tokens: d.Tokens, Log: log, Logger: d.Log}),
 		nil
@@ -88,7 +88,7 @@ func (s *Service) Erasures() service.Service {
 	return service.NewLoop("erasures", func(ctx context.Context, ready func()) error {
 		err := service.Retry(ctx, replayPause, replayPause, func() error { return s.replay(ctx) },
 			func(err error) (time.Duration, bool) {
-				s.log.Error("cannot compare the log of erasures with Postgres, and serves nothing until then",
+				s.log.Error("cannot compare the log of erasures with Postgres; nothing is served until it can",
 					"retry_in", replayPause, "error", err)
 				return 0, true
 			})

@@ -21,7 +21,7 @@ func newReading(c Config, d Deps, b base, files *file.Files, marks *watermark.Ma
 	collector := strings.TrimRight(c.CollectorURL, "/")
 	internal := strings.TrimRight(cmp.Or(c.CollectorInternalURL, c.CollectorURL), "/")
 	if collector == "" {
-		d.Log.Warn("there is no --collector-url: pages send no events, and finished downloads wait to be reported")
+		d.Log.Warn("--collector-url is not set: pages send no events, and finished downloads wait to be reported")
 	}
 	secure := d.Collector
 	if secure == nil {

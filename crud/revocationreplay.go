@@ -55,7 +55,7 @@ func (r *Revocations) Replay(ctx context.Context) error {
 		n += len(e.Revocations)
 	}
 	if n > 0 {
-		r.deps.Log.Warn("revoked again what the database still had: it was restored to a state of before", "revocations", n)
+		r.deps.Log.Warn("revoked again what the restored database had not revoked", "revocations", n)
 	}
 	return nil
 }

@@ -113,7 +113,7 @@ func TestLinkTokensOutliveTokenKeys(t *testing.T) {
 	list, err := u.AccessLinks(t.Context(), client.AccessLinkFilter{})
 	require.NoError(t, err)
 	require.Empty(t, list.Data[0].URL)
-	require.Contains(t, f.log.String(), "give the token key that sealed it")
+	require.Contains(t, f.log.String(), "add the token key that sealed it")
 	u.fixture.opens(t, secret)
 
 	f.seal(t, f.with(t, second+","+first), func() bool { return f.count(t, "access_links WHERE token_key <> 2") == 0 })

@@ -84,11 +84,11 @@ func (p *process) addCrud(site *api.API, c crud.Config, d crud.Deps) error {
 		return err
 	}
 	if strings.HasPrefix(c.PublicURL, "https:") && !p.servesTLS && len(c.Addresses.TrustedProxies) == 0 {
-		p.log.Warn("the public URL is https, which a proxy has to serve, and no proxy is trusted: all visitors share the limits of one",
+		p.log.Warn("the public URL is https, which a proxy serves, but no proxy is trusted: all visitors share the limits of one",
 			"remedy", "set --trusted-proxies to the network of the proxy")
 	}
 	if !c.Mail.Enabled() && d.Mailbox == nil {
-		p.log.Warn("there is no --smtp-url: mails with documents' links, and those that confirm addresses, wait in the queue and are given up after a day")
+		p.log.Warn("--smtp-url is not set: mails wait in the queue and are dropped after a day")
 	}
 	p.stack.Add("entities", closing(func() error {
 		service.Close()

@@ -21,7 +21,7 @@ func (c *upCommand) openMailbox(w *app, p *process, site *api.API, private *web.
 		return nil, err
 	}
 	if w.dev == nil {
-		p.log.Warn("mails are not sent and not shown: there is no SMTP server, and the mailbox is only for a site that this machine alone uses; give --smtp-url and --mail-from",
+		p.log.Warn("mails are neither sent nor shown: the built-in mailbox serves loopback only; set --smtp-url and --mail-from",
 			"directory", dir)
 		return m, nil
 	}

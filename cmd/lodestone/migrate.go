@@ -55,7 +55,7 @@ func (c *migrateCommand) Run(ctx context.Context) error {
 		return err
 	}
 	if unconfined {
-		log.Warn("this version of ClickHouse is not one for SQL users: they can do more than read, or it does not start with their settings", "version", version,
+		log.Warn("this version of ClickHouse is not safe for SQL users: they could do more than read, or it does not start with their settings", "version", version,
 			"remedy", "update ClickHouse, to the versions in docs/sql.md")
 	}
 	if c.Workload.Queries == 0 {
@@ -118,7 +118,7 @@ func migrate(ctx context.Context, log *slog.Logger, p postgres.Config, s clickho
 			return err
 		}
 		if len(repaired) > 0 {
-			log.Warn("repaired the row-level security of accounts, which these tables had lost", "tables",
+			log.Warn("restored row-level security on tables that had lost it", "tables",
 				strings.Join(repaired, " "))
 		}
 		if applied, err = clickhouse.Migrate(ctx, s); err != nil {
@@ -130,7 +130,7 @@ func migrate(ctx context.Context, log *slog.Logger, p postgres.Config, s clickho
 			return err
 		}
 		if added {
-			log.Info("put a copy of the events on record", "copy", s.Number())
+			log.Info("registered a copy of the events", "copy", s.Number())
 		}
 		client, err := kgo.NewClient(k.Options(log)...)
 		if err != nil {
@@ -154,7 +154,7 @@ func migrate(ctx context.Context, log *slog.Logger, p postgres.Config, s clickho
 			if f.Missing { // just created: the queried broker has no metadata of it yet
 				continue
 			}
-			log.Warn("a setting of Kafka endangers events", "where", f.Where, "setting", f.Setting, "wrong",
+			log.Warn("a Kafka setting puts events at risk", "where", f.Where, "setting", f.Setting, "wrong",
 				f.Wrong, "remedy", f.Remedy)
 		}
 		return nil
@@ -166,5 +166,5 @@ func report(log *slog.Logger, engine string, applied []int64) {
 		log.Info("schema is up to date", "engine", engine)
 		return
 	}
-	log.Info("schema was brought up to date", "engine", engine, "migrations", applied)
+	log.Info("schema migrated", "engine", engine, "migrations", applied)
 }

@@ -227,7 +227,7 @@ func (p *process) drain() error {
 	for _, leave := range p.leave {
 		leave()
 	}
-	p.log.Info("stopping: not ready any more, closing the listeners after the drain delay", "delay", p.drainDelay)
+	p.log.Info("stopping: /readyz fails, listeners close after the drain delay", "delay", p.drainDelay)
 	ctx, cancel := context.WithTimeout(context.Background(), p.drainDelay)
 	defer cancel()
 	return p.stack.Wait(ctx)

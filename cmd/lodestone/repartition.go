@@ -104,7 +104,7 @@ func (r repartition) run(ctx context.Context) error {
 		return exitError{fmt.Errorf(
 			"events wait in the spools of collectors until this command was run again and has ended: %w", err), exitUnfinished}
 	}
-	r.log.Info("the topics of events have this number of partitions", "partitions", r.partitions)
+	r.log.Info("changed the number of partitions of the topics of events", "partitions", r.partitions)
 	return nil
 }
 

@@ -87,7 +87,7 @@ func TestATopicWithMorePartitions(t *testing.T) {
 
 	third := launchScript(t, p, commands[0])
 	for _, step := range []string{closes, "every record of the topic is stored", "the topic is replaced",
-		"the topics of events have this number of partitions"} {
+		"changed the number of partitions of the topics of events"} {
 		third.awaitPrinted(step)
 		l.awaitAcked(1_000)
 	}

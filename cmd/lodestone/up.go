@@ -177,7 +177,7 @@ func (c *upCommand) Run(ctx context.Context) (err error) {
 	if cut := p.stop(upStopTimeout); cut != nil {
 		// A client that was in the middle of a request was cut off. It was not answered, so nothing
 		// that a client relies on is lost.
-		p.log.Warn("something was cut off", "error", cut)
+		p.log.Warn("requests were cut off at the end of the stop", "error", cut)
 	}
 	return err
 }
@@ -359,7 +359,7 @@ func (c *upCommand) warnAboutExposure(log *slog.Logger) {
 	}
 	for _, address := range []string{c.Site.Listen, c.Collector.Listen} {
 		if _, _, err := net.SplitHostPort(address); err == nil && !loopback(address) {
-			log.Warn("listening beyond this machine on an embedded Kafka, which stores one copy of acknowledged records; for more, give --kafka-brokers",
+			log.Warn("listening beyond loopback with the embedded Kafka, which keeps one copy of acknowledged records; for more, set --kafka-brokers",
 				"address", address)
 		}
 	}

@@ -45,7 +45,7 @@ func (w *app) addSample(ctx context.Context, log *slog.Logger) {
 	own := client.New(client.Config{URL: w.local(), Key: w.key, HTTP: &http.Client{Transport: inside}})
 	url, err := sample(ctx, own, w.engines.DataDir(), w.account)
 	if err != nil {
-		log.Warn("there is no sample to try out; the next start tries again", "error", err)
+		log.Warn("cannot create the sample; the next start tries again", "error", err)
 		return
 	}
 	w.landing = url

@@ -191,7 +191,7 @@ func (l *Links) fromRow(row store.GetAccessLinkRow, counts store.Counts) AccessL
 		text := l.deps.Site + web.ReadingPath(t)
 		url = &text
 	} else {
-		l.deps.Log.Error("cannot show the URL of an access link: give the token key that sealed it", "error", err)
+		l.deps.Log.Error("cannot show the URL of an access link: add the token key that sealed it", "error", err)
 	}
 	tracking := l.deps.Tokens.Sign(claims)
 	return AccessLink{

@@ -86,7 +86,7 @@ func (l *Links) Seal(ctx context.Context) error {
 		return fmt.Errorf("seal tokens of access links: %w", err)
 	}
 	if unopened > 0 {
-		l.deps.Log.Error("cannot open tokens of access links: give the token key that sealed them", "links", unopened)
+		l.deps.Log.Error("cannot open tokens of access links: add the token key that sealed them", "links", unopened)
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ func (f *Files) check(ctx context.Context) error {
 	if f.objects != nil {
 		exists, err := f.objects.exists(ctx)
 		if err != nil {
-			f.deps.Log.Warn("the bucket of files cannot be reached; files in it cannot be read until it can", "error", err)
+			f.deps.Log.Warn("cannot reach the bucket of files; its files cannot be read until it answers", "error", err)
 		} else if !exists {
 			return config.Invalid("--file-store", "names the bucket "+f.objects.at.Bucket+
 				", which does not exist or is not yours", "create it, or name another one")
@@ -97,7 +97,7 @@ func (f *Files) check(ctx context.Context) error {
 	}
 	inBucket, err := store.New(f.deps.Postgres.Unscoped()).CountFileObjects(ctx)
 	if err != nil {
-		f.deps.Log.Warn("cannot look where files are stored", "error", err)
+		f.deps.Log.Warn("cannot find out where files are stored", "error", err)
 		return nil // Postgres may be away for a time, which is no reason to stop
 	}
 	if inBucket > 0 {

@@ -84,7 +84,7 @@ func (w *worker) handOver(ctx context.Context, m Message, msg *gomail.Msg, isLas
 			Failure: err.Error(), Reminder: reminder, IsLast: isLast})
 	})
 	if settled != nil {
-		w.log.Error("cannot note that a mail to a recipient was not sent", "account_id", m.AccountID, "error", settled)
+		w.log.Error("cannot record that a mail to a recipient was not sent", "account_id", m.AccountID, "error", settled)
 	}
 	return err
 }

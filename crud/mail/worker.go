@@ -131,7 +131,7 @@ func (w *worker) Work(ctx context.Context, j *river.Job[job]) error {
 	m, err := j.Args.open(w.tokens)
 	if err != nil {
 		if j.Attempt == 3 || j.Attempt == j.MaxAttempts {
-			w.log.Error("cannot open a mail of the queue: give the token key that sealed it", "job_id", j.ID, "error", err)
+			w.log.Error("cannot open a mail of the queue: add the token key that sealed it", "job_id", j.ID, "error", err)
 		}
 		return err
 	}

@@ -38,11 +38,11 @@ func (e *Eraser) Replay(ctx context.Context) (n int, err error) {
 	}
 	if slices.ContainsFunc(entries, Entry.ofAccount) {
 		if err := vacuumAll(ctx, e.deps.Postgres); err != nil { // no reason to serve nothing
-			e.deps.Logger.Warn("the files of Postgres hold what is erased, until it vacuums its tables by itself", "error", err)
+			e.deps.Logger.Warn("erased data stays in the files of Postgres until autovacuum removes it", "error", err)
 		}
 	}
 	if n > 0 {
-		e.deps.Logger.Warn("erased people again whom the databases still had: they were restored to a state of before",
+		e.deps.Logger.Warn("erased people again: the databases were restored to a state that still had them",
 			"erasures", n)
 	}
 	return n, unread

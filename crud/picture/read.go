@@ -65,7 +65,7 @@ func (t *Thumbnailer) Read(ctx context.Context, owner uuid.UUID, file io.ReadSee
 	}
 	defer func() {
 		if cause := recover(); cause != nil { // a decoder must not end the process
-			t.log.Error("a decoder of pictures panicked", "account_id", owner, "panic", fmt.Sprint(cause),
+			t.log.Error("a picture decoder panicked", "account_id", owner, "panic", fmt.Sprint(cause),
 				"stack", string(debug.Stack()))
 			err = &invalidError{damaged}
 		}

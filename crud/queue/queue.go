@@ -269,7 +269,7 @@ func (q *Queue) awaitResume(ctx context.Context) error {
 			return nil
 		}
 		if first {
-			q.log.Warn("mails, messages and webhooks wait, since the database was restored",
+			q.log.Warn("mails, messages and webhooks are held: the database was restored",
 				"remedy", "lodestone restore resume")
 		}
 		if err := service.Sleep(ctx, resumeEvery); err != nil {

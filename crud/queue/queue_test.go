@@ -425,7 +425,7 @@ func TestARestoredDatabaseStaysPausedWhenTheLookFails(t *testing.T) {
 	f.begin(t)
 	await("the queue of mails and webhooks cannot start, will try again")
 	exec("ALTER TABLE away RENAME TO restored")
-	await("mails, messages and webhooks wait, since the database was restored")
+	await("mails, messages and webhooks are held: the database was restored")
 	got, _ := state(t, pool)
 	require.Equal(t, "available", got)
 	exec("UPDATE restored SET resumed_at = now()")

@@ -216,7 +216,7 @@ func (r *Recipients) fromRow(row *store.ListRecipientsRow) Recipient {
 	if url, err := r.urlOf(row.Recipient.ID, row.TokenSealed); err == nil {
 		one.URL = &url
 	} else {
-		r.deps.Log.Error("cannot show the link of a recipient: give the token key that sealed it", "error", err)
+		r.deps.Log.Error("cannot show the link of a recipient: add the token key that sealed it", "error", err)
 	}
 	return one
 }

@@ -104,7 +104,7 @@ func (s *Service) fromProvider(w http.ResponseWriter, r *http.Request) error {
 	}
 	id, account, err := s.recognise(r.Context(), who)
 	if errors.Is(err, errStranger) {
-		s.deps.Log.Warn("someone cannot sign in by OpenID Connect", "error", err, "remedy", who.doubt.remedy())
+		s.deps.Log.Warn("refused a sign-in by OpenID Connect", "error", err, "remedy", who.doubt.remedy())
 		return s.writeAsk(w, r, http.StatusForbidden, askData{
 			Next: request.Next, Alert: s.say(r, who.doubt.text(), "provider", s.provider.config.OpenIDName),
 		})

@@ -158,7 +158,7 @@ func (s *Service) signInByPasskey(w http.ResponseWriter, r *http.Request) error 
 	next := nextOf(r.PostForm.Get("next"))
 	in, err := s.checkPasskey(r, browser)
 	if errors.Is(err, errPasskey) {
-		s.deps.Log.Warn("someone cannot sign in by a passkey", "error", err)
+		s.deps.Log.Warn("refused a sign-in by passkey", "error", err)
 		return s.writeAsk(w, r, http.StatusUnprocessableEntity, askData{Next: next, Alert: s.say(r, "signin.passkey.failed")})
 	}
 	if err != nil {

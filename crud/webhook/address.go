@@ -52,5 +52,5 @@ func (w *Webhooks) url(endpoint uuid.UUID, a address) (string, error) {
 
 func (w *Webhooks) cannotOpen(endpoint uuid.UUID, err error) {
 	w.metrics.errors.Inc()
-	w.log.Error("cannot open the URL or a secret of a webhook: give the token key that sealed it, or set the URL again and rotate the secret", "webhook_id", endpoint, "error", err)
+	w.log.Error("cannot open the URL or a secret of a webhook: add the token key that sealed it, or set the URL again and rotate the secret", "webhook_id", endpoint, "error", err)
 }

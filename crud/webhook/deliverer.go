@@ -62,7 +62,7 @@ func (d *Deliverer) run(ctx context.Context, ready func()) error {
 			if err != nil && ctx.Err() == nil {
 				d.w.metrics.errors.Inc()
 				if !failing { // once an outage, not at every look
-					d.w.log.Warn("cannot look for messages to webhooks, will try again", "error", err)
+					d.w.log.Warn("cannot read due webhook deliveries, will try again", "error", err)
 				}
 			}
 			failing = err != nil
@@ -125,7 +125,7 @@ func (w *Webhooks) deliver(ctx context.Context, j job) {
 	if ctx.Err() == nil {
 		// The claim runs out, and the message is sent again under the same id.
 		w.metrics.errors.Inc()
-		w.log.Warn("cannot write down how a message to a webhook went", "delivery_id", j.delivery.ID, "error", err)
+		w.log.Warn("cannot record the outcome of a webhook delivery", "delivery_id", j.delivery.ID, "error", err)
 		return
 	}
 	release, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
@@ -133,7 +133,7 @@ func (w *Webhooks) deliver(ctx context.Context, j job) {
 	err = store.New(w.db.Unscoped()).ReleaseWebhookDelivery(release, store.ReleaseWebhookDeliveryParams{ID: j.delivery.ID,
 		Claim: claimOf(j.delivery)})
 	if err != nil {
-		w.log.Warn("cannot give back a delivery, it waits until its claim runs out", "delivery_id",
+		w.log.Warn("cannot release a delivery; it waits until its claim expires", "delivery_id",
 			j.delivery.ID, "error", err)
 	}
 }

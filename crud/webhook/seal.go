@@ -71,7 +71,7 @@ func (w *Webhooks) body(d store.WebhookDelivery) (string, error) {
 	text, err := w.tokens.Open(sealingMessages, d.BodySealed, d.ID[:])
 	if err != nil {
 		w.metrics.errors.Inc()
-		w.log.Error("cannot open a message to a webhook: give the token key that sealed it",
+		w.log.Error("cannot open a message to a webhook: add the token key that sealed it",
 			"delivery_id", d.ID, "error", err)
 		return "", fmt.Errorf("open body: %w", err)
 	}

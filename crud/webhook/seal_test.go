@@ -118,7 +118,7 @@ func TestSecretsOutliveTokenKeys(t *testing.T) {
 	require.Equal(t, "failed", out["state"])
 	require.Equal(t, "Its secret cannot be read by this installation: make a new one with rotate-secret.",
 		attempt(out, 0)["error"])
-	require.Contains(t, r.log.String(), "give the token key that sealed it")
+	require.Contains(t, r.log.String(), "add the token key that sealed it")
 	require.Empty(t, to.got)
 	fresh := r.must("POST", "/"+id+"/rotate-secret?keep_previous_hours=0", "")["secret"].(string)
 	out = r.must("POST", "/"+id+"/test", "")

@@ -82,7 +82,7 @@ func (w *Webhooks) settle(ctx context.Context, d store.WebhookDelivery, a *Attem
 	w.metrics.attempts.WithLabelValues(result).Inc()
 	if disabled {
 		w.metrics.disabled.Inc()
-		w.log.Warn("disabled a webhook that fails", "webhook_id", d.EndpointID, "account_id", d.AccountID)
+		w.log.Warn("disabled a failing webhook", "webhook_id", d.EndpointID, "account_id", d.AccountID)
 	}
 	return d, nil
 }

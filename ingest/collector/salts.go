@@ -169,7 +169,7 @@ func (s *Salts) run(ctx context.Context, ready func()) error {
 			started = true
 			ready()
 		case time.Since(began) >= startLimit:
-			s.log.Warn("starting without a salt: events are kept without the hash of the address until Postgres answers",
+			s.log.Warn("starting without a salt: events get no address hash until Postgres answers",
 				"error", err)
 			started = true
 			ready()

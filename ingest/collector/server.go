@@ -192,7 +192,7 @@ func (c *Collector) Start(ctx context.Context) error {
 			return err
 		}
 		if connectionsAllowed < connections {
-			c.deps.Log.Info("fewer connections are accepted than --collector-max-connections says: the process may not open as many files",
+			c.deps.Log.Info("accepting fewer connections than --collector-max-connections: the limit of open files is lower",
 				"connections", connectionsAllowed, "max_connections", connections, "file_limit", files,
 				"remedy", "raise the limit of open files (ulimit -n, LimitNOFILE=, ulimits: nofile), or lower --collector-max-connections")
 		}
@@ -272,7 +272,7 @@ func (c *Collector) connectionWaits() func(error) {
 		c.metrics.acceptFailures.Inc()
 		if now := time.Now(); now.Sub(logged) >= logEach {
 			logged = now
-			c.deps.Log.Error("cannot accept connections: they wait until another one ends", "error", err,
+			c.deps.Log.Error("cannot accept connections: new ones wait until others end", "error", err,
 				"remedy", "raise the limit of open files (ulimit -n, LimitNOFILE=, ulimits: nofile) and --collector-max-connections, or run more collectors")
 		}
 	}

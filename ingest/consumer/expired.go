@@ -30,7 +30,7 @@ func (t *takeover) recordExpired(ctx context.Context, p *partition, committed in
 	}
 	for _, r := range lost {
 		p.metrics.lost.Add(float64(r.To - r.From))
-		p.log.Error("Kafka deleted records before they were stored; the partition goes on behind them",
+		p.log.Error("Kafka deleted records before they were stored; the partition continues after them",
 			"first_offset", r.From, "last_offset", r.To-1, "records", r.To-r.From)
 	}
 	done := commit{p, p.next, noEpoch, stream.Announcement{Rules: stream.BlockRules,

@@ -322,7 +322,7 @@ func (c *Consumer) cannotWrite(ctx context.Context, forbidden *time.Time) error 
 		return nil //nolint:nilerr // the error is no reason to leave
 	case answered && forbidden.IsZero():
 		*forbidden = time.Now()
-		c.log.Error("ClickHouse does not let this consumer write; it leaves the consumer group unless that ends",
+		c.log.Error("ClickHouse refuses writes of this consumer; it leaves the consumer group if that persists",
 			"leaves_in", c.leaveAfter, "error", err)
 		return nil
 	case answered && time.Since(*forbidden) < c.leaveAfter, !answered && !silent:
@@ -341,7 +341,7 @@ func (c *Consumer) awaitClickHouse(ctx context.Context) error {
 			return nil
 		}
 		if ctx.Err() == nil {
-			c.log.Warn("not joining the consumer group until ClickHouse lets this consumer write",
+			c.log.Warn("not joining the consumer group until ClickHouse accepts writes of this consumer",
 				"retry_in", pause, "error", err)
 		}
 		if err := service.Sleep(ctx, pause); err != nil {

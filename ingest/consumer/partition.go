@@ -194,7 +194,7 @@ func (p *partition) add(b *batch, r *kgo.Record) bool {
 func (p *partition) advance(offset int64) {
 	if offset > p.read {
 		p.metrics.gaps.Inc()
-		p.log.Warn("offsets jump", "from_offset", p.read, "to_offset", offset)
+		p.log.Warn("gap in the offsets", "from_offset", p.read, "to_offset", offset)
 	}
 	p.read = offset + 1
 }

@@ -58,7 +58,7 @@ func (r retrier) wait(ctx context.Context, partitions []*partition, tries *backo
 	}
 	if refused {
 		pause = refusedRetry
-		r.log.Error("ClickHouse refuses what is asked for; nothing is stored until that is fixed", "step", what, "error", err)
+		r.log.Error("ClickHouse refuses the request; nothing is stored until that is fixed", "step", what, "error", err)
 	} else {
 		r.log.Warn("will try again", "step", what, "retry_in", pause.Round(time.Millisecond), "error", err)
 	}

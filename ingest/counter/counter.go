@@ -151,10 +151,10 @@ func (c *Counter) run(ctx context.Context, ready func()) (err error) {
 		case err != nil:
 			c.errors.Inc()
 			if !failing { // once an outage, not at every attempt
-				c.log.Warn("counters of links fall behind, will try again", "error", err)
+				c.log.Warn("link counters fall behind, will try again", "error", err)
 			}
 		case failing:
-			c.log.Info("counters of links catch up again")
+			c.log.Info("link counters catch up again")
 		}
 		failing = err != nil
 		select {

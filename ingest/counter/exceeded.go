@@ -72,7 +72,7 @@ func (e *ExceededQuotas) run(ctx context.Context, ready func()) error {
 			return ctx.Err()
 		}
 		if err != nil && !failing { // once an outage
-			e.log.Warn("cannot read which accounts are beyond their plan: going on with what was known", "error", err)
+			e.log.Warn("cannot read which accounts exceed their plan: using the last list", "error", err)
 		}
 		failing = err != nil
 		ready()

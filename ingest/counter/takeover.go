@@ -49,7 +49,7 @@ func (c *Counter) takeTurn(ctx context.Context, client *kgo.Client, committed ka
 		return false, fmt.Errorf("record which copy of the events counts: %w", err)
 	}
 	if taken > 0 {
-		c.log.Info("the counters go by another copy of the events from now on", "copy", number, "before", counts)
+		c.log.Info("the counters now read another copy of the events", "copy", number, "before", counts)
 	}
 	return taken > 0, nil
 }

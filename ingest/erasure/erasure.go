@@ -372,7 +372,7 @@ func (j *Job) dateRecords(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, kafkaTimeout)
 	defer cancel()
 	if err := j.tryDateRecords(ctx); err != nil {
-		j.deps.Log.Warn("cannot tell until when Kafka has records of erased people, will try again", "error", err)
+		j.deps.Log.Warn("cannot determine until when Kafka has records of erased people, will try again", "error", err)
 	}
 }
 

@@ -67,7 +67,7 @@ func (m *Mirror) compareEntity(ctx context.Context, q *store.Queries, conn drive
 		return err
 	}
 	m.differences.Add(float64(len(buckets)))
-	m.log.Warn("copies in ClickHouse differ from Postgres and are copied again", "table", e.table, "buckets",
+	m.log.Warn("tables in ClickHouse differ from Postgres and are copied again", "table", e.table, "buckets",
 		len(buckets), "rows", noted)
 	return nil
 }

@@ -120,10 +120,10 @@ func (m *Mirror) run(ctx context.Context, ready func()) (err error) {
 		case err != nil:
 			m.errors.Inc()
 			if !failing { // once an outage, not at every attempt
-				m.log.Warn("copies of lead magnets and links in ClickHouse fall behind, will try again", "error", err)
+				m.log.Warn("the mirror of lead magnets and links in ClickHouse falls behind, will try again", "error", err)
 			}
 		case failing:
-			m.log.Info("copies of lead magnets and links in ClickHouse catch up again")
+			m.log.Info("the mirror of lead magnets and links in ClickHouse catches up again")
 		}
 		failing = err != nil
 		select {

@@ -126,7 +126,7 @@ func (p *Producer) awaitTopics(ctx context.Context) error {
 				return fmt.Errorf("start producer: %w", err)
 			}
 			if p.deps.StartAway {
-				p.deps.Log.Warn("starting although Kafka does not take events yet", "topic", topic, "error", err)
+				p.deps.Log.Warn("starting although Kafka does not accept events yet", "topic", topic, "error", err)
 				return nil
 			}
 			p.deps.Log.Warn("Kafka does not answer yet, trying again", "topic", topic, "error", err)

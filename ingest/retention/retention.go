@@ -115,7 +115,7 @@ func (j *Job) run(ctx context.Context, ready func()) error {
 			j.errors.Inc()
 			j.log.Warn("cannot delete old events, will try again", "retry_in", lookEvery, "error", err)
 		case len(result.Waiting) > 0:
-			j.log.Info("months of events are due, but Kafka still has records of them", "months", result.Waiting)
+			j.log.Info("months of events are due for deletion, but Kafka still has their records", "months", result.Waiting)
 		}
 		if len(result.Dropped) > 0 {
 			j.log.Info("deleted old events", "months", result.Dropped)

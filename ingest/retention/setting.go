@@ -130,12 +130,12 @@ func (j *Job) setting(ctx context.Context) (s Setting, err error) {
 	// The default does not count as a wish: processes without a setting of their own have it.
 	differs := j.cfg.Months != 0 && j.cfg.Months != s.Months && j.cfg.Months != s.NextMonths
 	if differs && !j.warned {
-		j.log.Warn("--retention-months differs from the retention on record, which holds", "given_months", j.cfg.Months,
+		j.log.Warn("--retention-months differs from the recorded retention, which applies", "given_months", j.cfg.Months,
 			"recorded_months", s.Months,
 			"remedy", fmt.Sprintf("`lodestone retention set %d`, or leave the setting out", j.cfg.Months))
 	}
 	if s.NextMonths > 0 && !j.warned {
-		j.log.Warn("a shorter retention is going to take effect, and to delete events", "next_months", s.NextMonths,
+		j.log.Warn("a shorter retention will take effect and delete events", "next_months", s.NextMonths,
 			"takes_effect_at", s.NextAt,
 			"cancel", fmt.Sprintf("`lodestone retention set %d`", s.Months))
 	}

@@ -60,7 +60,7 @@ func (s *Spool) sweepFolder(dir string) error {
 			errs = append(errs, fmt.Errorf("delete %s: %w", path, err))
 			continue
 		}
-		s.deps.Log.Error("a damaged file that lay in the spool for --spool-max-age is deleted",
+		s.deps.Log.Error("deleted a damaged file that was in the spool for --spool-max-age",
 			"file", path, "bytes", info.Size(), "max_age", s.config.MaxAge) // it may have had events that are nowhere else
 	}
 	return errors.Join(append(errs, s.disk.syncDir(dir))...)

@@ -205,7 +205,7 @@ func (s *Spool) expire(records int64) {
 		return
 	}
 	s.metrics.expired.Add(float64(records))
-	s.deps.Log.Error("acknowledged events are lost: Kafka did not take them for --spool-max-age", "records",
+	s.deps.Log.Error("acknowledged events are lost: Kafka did not accept them within --spool-max-age", "records",
 		records, "max_age", s.config.MaxAge)
 }
 

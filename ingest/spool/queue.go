@@ -220,7 +220,7 @@ func (q *queue) write(entries []byte) error {
 	// After a failed sync the kernel may have dropped unwritten pages, and a second sync would not
 	// report it. Everything synced before is safe; nothing is added to this file any more.
 	if cut := q.active.Truncate(q.activeSize); cut != nil {
-		q.log.Warn("cannot cut a failed write off the spool: what is left of it may be sent although it was refused", "error",
+		q.log.Warn("cannot remove a failed write from the spool: its rest may be sent although it was refused", "error",
 			cut)
 	}
 	q.abandon()

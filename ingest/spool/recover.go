@@ -32,7 +32,7 @@ func (q *queue) recover() error {
 	for _, name := range names {
 		number, ok := segmentNumber(name)
 		if !ok {
-			q.log.Warn("the spool has a file that is no segment, which stays", "file", name)
+			q.log.Warn("the spool has a file that is not a segment; it is left alone", "file", name)
 			continue
 		}
 		q.segments = append(q.segments, &segment{number: number, unread: true})
@@ -54,7 +54,7 @@ func (q *queue) recover() error {
 			return fmt.Errorf("open spool: %s: %w", segmentName(seg.number), err)
 		} else if err != nil { // the drain tries again when its turn comes
 			q.metrics.unread.Inc()
-			q.log.Error("a segment of the spool cannot be read: it is tried again, and what comes after it waits", "file",
+			q.log.Error("cannot read a segment of the spool, will try again; later segments wait", "file",
 				segmentName(seg.number), "error", err)
 		}
 	}

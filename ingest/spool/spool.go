@@ -137,7 +137,7 @@ func (s *Spool) Write(ctx context.Context, records []producer.Record) error {
 	trace.SpanFromContext(ctx).SetAttributes(attribute.Bool("spooled", true)) // the records lose their trace
 	if kafka != nil && !s.circuit.open.Swap(true) {
 		s.metrics.open.Set(1)
-		s.deps.Log.Warn("Kafka does not take events in time: they go to the spool", "error", kafka)
+		s.deps.Log.Warn("Kafka does not accept events in time: they go to the spool", "error", kafka)
 	}
 	return nil
 }

@@ -61,11 +61,11 @@ func (q *queue) cutTail(path string, data []byte, at int64) {
 		err = cut(path, at, info.ModTime())
 	}
 	if err != nil {
-		log.Warn("the spool ends in the middle of a write that was never acknowledged, and it cannot be cut off", "error",
+		log.Warn("the spool ends in the middle of a write that was never acknowledged, and the write cannot be removed", "error",
 			err)
 		return
 	}
-	log.Warn("the spool ended in the middle of a write that was never acknowledged: it is cut off")
+	log.Warn("the spool ended in the middle of a write that was never acknowledged: the write is removed")
 }
 
 // keepTail stores a copy of the rest, with the time of its writing, by which it gets too old.

@@ -87,7 +87,7 @@ func (h *Horizon) run(ctx context.Context, ready func()) error {
 			return nil
 		}
 		if err != nil && !failing { // once an outage
-			h.deps.Log.Warn("cannot record until when this copy of the events has everything, will try again",
+			h.deps.Log.Warn("cannot record how far this copy of the events is complete, will try again",
 				"copy", h.deps.Copy, "error", err)
 		}
 		failing = err != nil

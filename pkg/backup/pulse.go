@@ -265,7 +265,7 @@ func (p *Pulse) show(a *Divergence) {
 		p.apart.WithLabelValues(older).Set(value)
 	}
 	if a != nil && !p.logged {
-		p.deps.Log.Error("the databases are apart", "difference", a.String())
+		p.deps.Log.Error("Postgres and ClickHouse are of different times", "difference", a.String())
 	}
 	p.logged = a != nil
 }

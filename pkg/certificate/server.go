@@ -182,7 +182,7 @@ func (l *Listener) look() *tls.Config {
 	err := l.load()
 	l.unusable = err != nil
 	if err != nil {
-		l.deps.Log.Error("the files of a certificate changed and cannot be used: what was read before is served",
+		l.deps.Log.Error("the files of a certificate changed and cannot be used: still serving the one before",
 			"server", l.deps.Name, "error", err,
 			"remedy", "write a certificate and its key in PEM, which belong together")
 	} else {
@@ -220,7 +220,7 @@ func (l *Listener) load() error {
 		}
 	}
 	if time.Now().After(expires) {
-		l.deps.Log.Warn("a certificate is expired", "server", l.deps.Name, "expires_at", expires)
+		l.deps.Log.Warn("a certificate has expired", "server", l.deps.Name, "expires_at", expires)
 	}
 	l.current, l.expires = settings, expires
 	return nil

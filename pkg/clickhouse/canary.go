@@ -132,7 +132,7 @@ func (c *Canary) note(err error) {
 		c.answering.Set(1)
 	case silent >= c.config.Wait:
 		c.answering.Set(0)
-		c.deps.Log.Error("SQL users are not answered", "silent_for", silent.Round(time.Second), "error", err)
+		c.deps.Log.Error("SQL users get no answer", "silent_for", silent.Round(time.Second), "error", err)
 	}
 }
 

@@ -155,12 +155,12 @@ func (s *Secret) Watch(d WatchDeps) service.Service {
 		case err != nil:
 			refused.Set(1)
 			if s.report(err.Error()) {
-				log.Error("the file of a secret cannot be used: going on with the value before", "error", err)
+				log.Error("the file of a secret cannot be used: keeping the value before", "error", err)
 			}
 			return nil
 		case changed:
 			changes.Inc()
-			log.Info("the file of a secret has a new value, which is used from now on")
+			log.Info("the file of a secret changed: using the new value")
 		case s.pending():
 			return nil // as it was, until the next look
 		}

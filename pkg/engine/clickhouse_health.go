@@ -35,7 +35,7 @@ func (c *ClickHouse) probe(ctx context.Context) error {
 	}
 	if text == "0" {
 		if err := c.makeWorkload(ctx); err != nil {
-			c.config.Log.Warn("queries of SQL users do not wait their turn", "error", err)
+			c.config.Log.Warn("cannot limit the queries of SQL users", "error", err)
 		}
 	}
 	return nil

@@ -122,7 +122,7 @@ func (o *owner) home(dir string, log *slog.Logger) (string, error) {
 	default:
 		if blocked := o.reaches(dir); blocked != nil {
 			home = filepath.Join(elsewhere, rand.Text())
-			log.Warn("PostgreSQL keeps its data apart from the data directory", "reason", blocked, "directory", home)
+			log.Warn("PostgreSQL keeps its data outside the data directory", "reason", blocked, "directory", home)
 			if err := install.MakeDir(elsewhere, 0o711); err != nil {
 				return "", explainFile(err)
 			}

@@ -115,7 +115,7 @@ func (p *Postgres) prepare(ctx context.Context) (err error) {
 	if p.programs, err = p.config.Installer.Postgres(ctx, clusterVersion(p.cluster)); err != nil {
 		return err
 	}
-	p.config.Log.Info("PostgreSQL is run by these programs", "directory", p.programs.Bin, "version",
+	p.config.Log.Info("using these programs of PostgreSQL", "directory", p.programs.Bin, "version",
 		strconv.Itoa(p.programs.Major))
 	if err := p.owner.reaches(p.programs.Bin); err != nil {
 		return fmt.Errorf("%w: give --engine-cache a directory that every user can read", err)
@@ -124,7 +124,7 @@ func (p *Postgres) prepare(ctx context.Context) (err error) {
 		return nil
 	}
 	if p.programs.System {
-		p.config.Log.Warn("the new database is created by the PostgreSQL of this machine: keep that version installed, since no other one opens the data",
+		p.config.Log.Warn("the database is created by the PostgreSQL of this machine: keep this version installed, no other one opens the data",
 			"version", strconv.Itoa(p.programs.Major), "directory", p.programs.Bin)
 	}
 	return p.initialise(ctx, home)

@@ -163,7 +163,7 @@ func (s *Store) find(ctx context.Context, r Request) (_ *Answer, free uuid.UUID,
 	case k.Answered:
 		body, err := s.tokens.Open(sealing, k.Sealed, k.Claim[:])
 		if err != nil {
-			s.log.Error("cannot open the answer for an idempotency key: give the token key that sealed it",
+			s.log.Error("cannot open the answer for an idempotency key: add the token key that sealed it",
 				"operation", r.Operation, "error", err)
 			return nil, uuid.Nil, lost()
 		}
@@ -220,7 +220,7 @@ func (c *Claim) Finish(ctx context.Context, a Answer) {
 		})
 	}
 	if err != nil {
-		c.store.log.Error("cannot keep the answer for an idempotency key", "operation", c.request.Operation, "error", err)
+		c.store.log.Error("cannot store the answer for an idempotency key", "operation", c.request.Operation, "error", err)
 	}
 }
 
@@ -233,7 +233,7 @@ func (c *Claim) Release(ctx context.Context) {
 		AccountID: c.request.Account, Operation: c.request.owner(), Key: c.request.Key, Claim: c.id,
 	})
 	if err != nil {
-		c.store.log.Warn("cannot give back an idempotency key: it is free when its claim has run out", "operation",
+		c.store.log.Warn("cannot release an idempotency key: it is free when its claim expires", "operation",
 			c.request.Operation, "error", err)
 	}
 }

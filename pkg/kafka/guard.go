@@ -151,7 +151,7 @@ func (g *Guard) report(findings []*Finding, started bool) error {
 		if g.logged[text] {
 			continue
 		}
-		level, message := slog.LevelWarn, "a setting of Kafka endangers events"
+		level, message := slog.LevelWarn, "a Kafka setting puts events at risk"
 		if f.Missing {
 			level, message = slog.LevelError, "a topic of Kafka is missing: events wait until it is there"
 		}

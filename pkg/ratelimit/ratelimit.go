@@ -222,7 +222,7 @@ func (l *Limiter) count(ctx context.Context, who subject, now time.Time) (used i
 		return 0, 0, errResting // another request logged it
 	}
 	l.paused = time.Now().Add(pause)
-	l.log.Warn("requests are counted for their limits by this process alone: the shared counter cannot be reached",
+	l.log.Warn("rate limits are counted by this process alone: the shared counter does not answer",
 		"error", err)
 	return 0, 0, fmt.Errorf("count request: %w", err)
 }

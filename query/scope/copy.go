@@ -114,7 +114,7 @@ func (c *Copies) run(ctx context.Context, ready func()) (err error) {
 	}
 	for first := true; ; first = false {
 		if err := c.look(ctx, conns); err != nil && ctx.Err() == nil {
-			c.log.Warn("cannot find out how far the copies of the events are, will try again", "error", err)
+			c.log.Warn("cannot determine how far the copies of the events are, will try again", "error", err)
 		}
 		if first {
 			ready()
@@ -218,7 +218,7 @@ func (c *Copies) choose(now time.Time) {
 	if best < 0 || best == c.chosen {
 		return
 	}
-	c.log.Warn("another copy of the events is read from now on", "copy", c.configs[best].Number(), "before",
+	c.log.Warn("now reading another copy of the events", "copy", c.configs[best].Number(), "before",
 		c.configs[c.chosen].Number())
 	c.chosen = best
 	c.show()

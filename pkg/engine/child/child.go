@@ -161,7 +161,7 @@ func (p *Process) run(ctx context.Context, ready func()) error {
 		if failures >= maxFailures {
 			return fmt.Errorf("%s did not come back after %d starts: %w", p.spec.Name, failures, err)
 		}
-		p.spec.Log.Error("engine ended, starting it again", "engine", p.spec.Name, "retry_in", backoff, "error", err)
+		p.spec.Log.Error("engine exited, starting it again", "engine", p.spec.Name, "retry_in", backoff, "error", err)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
