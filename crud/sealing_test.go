@@ -140,7 +140,7 @@ func TestLinkTokensWithoutTheirKeyHoldUpNoOthers(t *testing.T) {
 	link := u.accessLink(t, m)
 	f.seal(t, f.with(t, second+","+first), func() bool {
 		return f.count(t, "access_links WHERE token_key = 2") == 1 && strings.Contains(f.log.String(),
-			"give the token key that sealed")
+			"add the token key that sealed")
 	})
 	require.Equal(t, 1200, f.count(t, "access_links WHERE token_key = 1"))
 	f.opens(t, tokenOf(t, link))

@@ -35,7 +35,7 @@ func TestUpOverTLS(t *testing.T) {
 		"LODESTONE_DASHBOARD_URL"} {
 		require.True(t, strings.HasPrefix(u.env[name], "https://"), "%s=%s", name, u.env[name])
 	}
-	require.NotContains(t, u.out.String(), "there is no sample")
+	require.NotContains(t, u.out.String(), "cannot create the sample")
 
 	trusting := []string{"SSL_CERT_FILE=" + a.CA}
 	stranger := launch(t, u.dir, nil, "demo", "--visitors=20")

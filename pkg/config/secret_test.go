@@ -121,7 +121,7 @@ func TestABadFileKeepsTheSecret(t *testing.T) {
 		require.Eventually(t, refused(0), limit, step)
 	}
 	write("good hunter3")
-	require.Eventually(t, func() bool { return strings.Contains(lines.String(), "has a new value") }, limit, step)
+	require.Eventually(t, func() bool { return strings.Contains(lines.String(), "using the new value") }, limit, step)
 	require.Equal(t, "good hunter3", seen.Load())
 	require.Contains(t, lines.String(), "is empty")
 	require.Contains(t, lines.String(), errBad.Error())
