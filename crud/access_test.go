@@ -25,8 +25,8 @@ import (
 	"lodestone/pkg/client"
 	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/test"
 	"lodestone/pkg/test/clienttest"
-	"lodestone/pkg/test/pdftest"
 )
 
 // operation is one request that would succeed once.
@@ -39,7 +39,7 @@ type operation struct {
 func operations(t *testing.T, u *user) []operation {
 	t.Helper()
 	m := u.magnet(t)
-	_, err := u.UploadFile(t.Context(), m.ID, "a.pdf", bytes.NewReader(pdftest.Strip(1, 0)))
+	_, err := u.UploadFile(t.Context(), m.ID, "a.pdf", bytes.NewReader(test.StripPDF(1, 0)))
 	require.NoError(t, err)
 	link, access := u.link(t, m.ID), u.accessLink(t, m.ID)
 	submission, _ := u.submit(t, link, "sub@example.com", time.Now())
@@ -96,7 +96,7 @@ func operations(t *testing.T, u *user) []operation {
 		{"get-lead-magnet", "GET", magnets + "/" + m.ID, "", "", auth.Read},
 		{"update-lead-magnet", "PATCH", magnets + "/" + m.ID, `{"title":"y"}`, jsonType, auth.Write},
 		{"delete-lead-magnet", "DELETE", magnets + "/" + u.magnet(t).ID, "", "", auth.Write},
-		{"upload-lead-magnet-file", "PUT", magnets + "/" + m.ID + "/file", string(pdftest.Strip(1, 0)),
+		{"upload-lead-magnet-file", "PUT", magnets + "/" + m.ID + "/file", string(test.StripPDF(1, 0)),
 			"application/pdf", auth.Write},
 		{"list-lead-magnet-versions", "GET", magnets + "/" + m.ID + "/versions", "", "", auth.Read},
 		{"get-page-picture", "GET", magnets + "/" + m.ID + "/pages/1/picture", "", "", auth.Read},

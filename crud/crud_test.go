@@ -31,7 +31,7 @@ import (
 	"lodestone/pkg/plan"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
-	"lodestone/pkg/test/certificatetest"
+	"lodestone/pkg/test"
 	"lodestone/pkg/test/clienttest"
 	"lodestone/pkg/test/enginetest"
 	"lodestone/pkg/token"
@@ -39,7 +39,7 @@ import (
 
 func TestMain(m *testing.M) {
 	pdf.Main()
-	certificatetest.Trust()
+	test.Trust()
 	enginetest.Main(m)
 }
 

@@ -16,7 +16,7 @@ import (
 	"lodestone/crud"
 	"lodestone/crud/account"
 	"lodestone/pkg/problem"
-	"lodestone/pkg/test/pdftest"
+	"lodestone/pkg/test"
 )
 
 func TestGateOfALink(t *testing.T) {
@@ -187,7 +187,7 @@ func TestDocumentsAreNotShownWithoutTheirMark(t *testing.T) {
 	r.post(t, linksPath+"/"+link["id"].(string)+"/recipients", `{"recipients":[{"email":"guest@example.com"}]}`).object(t)
 	recipients := r.get(t, linksPath+"/"+link["id"].(string)+"/recipients").object(t)["data"].([]any)
 	path := strings.TrimPrefix(recipients[0].(map[string]any)["url"].(string), site)
-	put := r.send(t, "PUT", "/api/v1/lead-magnets/"+r.magnet.ID+"/file", bytes.NewReader(pdftest.Strip(1001, 0)),
+	put := r.send(t, "PUT", "/api/v1/lead-magnets/"+r.magnet.ID+"/file", bytes.NewReader(test.StripPDF(1001, 0)),
 		"Content-Type", "application/pdf")
 	require.Equal(t, 200, put.status, put.body)
 	status, o := r.open(path, "{}")

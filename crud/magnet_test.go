@@ -20,7 +20,7 @@ import (
 	"lodestone/crud/account"
 	"lodestone/pkg/client"
 	"lodestone/pkg/problem"
-	"lodestone/pkg/test/pdftest"
+	"lodestone/pkg/test"
 )
 
 func TestLeadMagnet(t *testing.T) {
@@ -90,7 +90,7 @@ func TestUpload(t *testing.T) {
 	m := u.magnet(t)
 	require.Equal(t, problem.NotFound, u.get(t, "/api/v1/lead-magnets/"+m.ID+"/file").problem(t).Code)
 
-	first := pdftest.Strip(7, 3<<20) // several chunks
+	first := test.StripPDF(7, 3<<20) // several chunks
 	got, err := u.UploadFile(t.Context(), m.ID, "Ünser guide.pdf", bytes.NewReader(first))
 	require.NoError(t, err)
 	require.Equal(t, "Ünser guide.pdf", *got.FileName)
@@ -127,14 +127,14 @@ func TestUpload(t *testing.T) {
 	claims, err := u.fixture.tokens.Verify([]byte(link.TrackingToken))
 	require.NoError(t, err)
 	require.EqualValues(t, 1, claims.MagnetVersion)
-	_, err = u.UploadFile(t.Context(), m.ID, "", bytes.NewReader(pdftest.Strip(2, 0)))
+	_, err = u.UploadFile(t.Context(), m.ID, "", bytes.NewReader(test.StripPDF(2, 0)))
 	require.NoError(t, err)
 	link, err = u.AccessLink(t.Context(), link.ID)
 	require.NoError(t, err)
 	claims, err = u.fixture.tokens.Verify([]byte(link.TrackingToken))
 	require.NoError(t, err)
 	require.EqualValues(t, 2, claims.MagnetVersion)
-	require.Equal(t, string(pdftest.Strip(2, 0)), u.get(t, path).body)
+	require.Equal(t, string(test.StripPDF(2, 0)), u.get(t, path).body)
 	again, err := u.LeadMagnet(t.Context(), m.ID)
 	require.NoError(t, err)
 	require.Equal(t, "The Complete Guide.pdf", *again.FileName)
@@ -159,13 +159,13 @@ func TestUploadForms(t *testing.T) {
 	t.Parallel()
 	u := start(t).user(t, account.Team)
 	path := "/api/v1/lead-magnets/" + u.magnet(t).ID + "/file"
-	body, kind := form(t, "file", `C:\\docs\\my guide.pdf`, pdftest.Strip(3, 0))
+	body, kind := form(t, "file", `C:\\docs\\my guide.pdf`, test.StripPDF(3, 0))
 	require.Equal(t, "my guide.pdf", u.send(t, "PUT", path, body, "Content-Type", kind).object(t)["file_name"])
 	for name, want := range map[string]string{
 		"?file_name=..%2F..%2Fetc%2Fa.pdf": "a.pdf",
 		"":                                 "The Complete Guide.pdf",
 	} {
-		r := u.send(t, "PUT", path+name, bytes.NewReader(pdftest.Strip(1, 0)), "Content-Type", "application/pdf")
+		r := u.send(t, "PUT", path+name, bytes.NewReader(test.StripPDF(1, 0)), "Content-Type", "application/pdf")
 		require.Equal(t, want, r.object(t)["file_name"])
 	}
 	for disposition, want := range map[string]string{
@@ -174,7 +174,7 @@ func TestUploadForms(t *testing.T) {
 		`;;;nonsense`: "The Complete Guide.pdf",
 		`attachment; filename*=UTF-8''%ff%fe%00x.pdf`: "",
 	} {
-		r := u.send(t, "PUT", path, bytes.NewReader(pdftest.Strip(1, 0)), "Content-Type", "application/pdf",
+		r := u.send(t, "PUT", path, bytes.NewReader(test.StripPDF(1, 0)), "Content-Type", "application/pdf",
 			"Content-Disposition", disposition)
 		if want == "" {
 			require.Equal(t, "file_name", fields(r.problem(t)), disposition)
@@ -190,7 +190,7 @@ func TestOldFileName(t *testing.T) {
 	f := start(t)
 	u := f.user(t, account.Team)
 	m := u.magnet(t)
-	_, err := u.UploadFile(t.Context(), m.ID, "a.pdf", bytes.NewReader(pdftest.Strip(1, 0)))
+	_, err := u.UploadFile(t.Context(), m.ID, "a.pdf", bytes.NewReader(test.StripPDF(1, 0)))
 	require.NoError(t, err)
 	for stored, want := range map[string]string{
 		"setup.exe":          `attachment; filename=setup.exe.pdf`,
@@ -212,7 +212,7 @@ func TestUploadRefused(t *testing.T) {
 	u, other := f.user(t, account.Team), f.user(t, account.Team)
 	m := u.magnet(t)
 	path := "/api/v1/lead-magnets/" + m.ID + "/file"
-	good := pdftest.Strip(2, 0)
+	good := test.StripPDF(2, 0)
 	whole, kind := form(t, "file", "a.pdf", good)
 	text, err := io.ReadAll(whole)
 	require.NoError(t, err)
@@ -240,16 +240,16 @@ func TestUploadRefused(t *testing.T) {
 			problem.ValidationError, []string{"Content-Type", "application/pdf"}},
 		"damaged": {bytes.NewReader(good[:200]), problem.ValidationError,
 			[]string{"Content-Type", "application/pdf"}},
-		"no pages": {bytes.NewReader(pdftest.Strip(0, 0)), problem.ValidationError,
+		"no pages": {bytes.NewReader(test.StripPDF(0, 0)), problem.ValidationError,
 			[]string{"Content-Type", "application/pdf"}},
 		"form, other part": {wrongPart, problem.ValidationError, []string{"Content-Type", wrongKind}},
 		"form cut off":     {bytes.NewReader(text[:len(text)-60]), problem.ValidationError, []string{"Content-Type", kind}},
 		"form, other text": {strings.NewReader("nonsense"), problem.ValidationError, []string{"Content-Type", kind}},
-		"too large": {bytes.NewReader(pdftest.Strip(1, 2<<20)), problem.PayloadTooLarge,
+		"too large": {bytes.NewReader(test.StripPDF(1, 2<<20)), problem.PayloadTooLarge,
 			[]string{"Content-Type", "application/pdf"}},
-		"much too large": {bytes.NewReader(pdftest.Strip(1, 8<<20)), problem.PayloadTooLarge,
+		"much too large": {bytes.NewReader(test.StripPDF(1, 8<<20)), problem.PayloadTooLarge,
 			[]string{"Content-Type", "application/pdf"}},
-		"too large, chunked": {io.MultiReader(bytes.NewReader(pdftest.Strip(1, 4<<20))), problem.PayloadTooLarge,
+		"too large, chunked": {io.MultiReader(bytes.NewReader(test.StripPDF(1, 4<<20))), problem.PayloadTooLarge,
 			[]string{"Content-Type", "application/pdf"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -300,7 +300,7 @@ func TestStalledUploadsOfAnother(t *testing.T) {
 	}, testTimeout, time.Millisecond)
 	require.Equal(t, problem.RateLimited, refused.problem(t).Code)
 	require.NotEmpty(t, refused.header.Get("Retry-After"))
-	_, err := u.UploadFile(t.Context(), u.magnet(t).ID, "a.pdf", bytes.NewReader(pdftest.Strip(1, 0)))
+	_, err := u.UploadFile(t.Context(), u.magnet(t).ID, "a.pdf", bytes.NewReader(test.StripPDF(1, 0)))
 	require.NoError(t, err)
 }
 
@@ -310,7 +310,7 @@ func TestTheFirstFileNamesTheAuthor(t *testing.T) {
 	u := start(t).user(t, account.Team)
 	m := u.magnet(t)
 	upload := func(id, author string) any {
-		_, err := u.UploadFile(t.Context(), id, "a.pdf", bytes.NewReader(pdftest.Authored(author)))
+		_, err := u.UploadFile(t.Context(), id, "a.pdf", bytes.NewReader(test.AuthoredPDF(author)))
 		require.NoError(t, err)
 		return u.get(t, "/api/v1/lead-magnets/"+id).object(t)["author"]
 	}

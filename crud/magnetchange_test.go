@@ -11,7 +11,7 @@ import (
 
 	"lodestone/crud/account"
 	"lodestone/pkg/problem"
-	"lodestone/pkg/test/pdftest"
+	"lodestone/pkg/test"
 )
 
 func TestChangeLeadMagnet(t *testing.T) {
@@ -63,7 +63,7 @@ func TestChangeLeadMagnet(t *testing.T) {
 
 	// A new file is a change as well.
 	tag := u.get(t, path).header.Get("ETag")
-	_, err := u.UploadFile(t.Context(), want["id"].(string), "a.pdf", bytes.NewReader(pdftest.Strip(1, 0)))
+	_, err := u.UploadFile(t.Context(), want["id"].(string), "a.pdf", bytes.NewReader(test.StripPDF(1, 0)))
 	require.NoError(t, err)
 	require.Equal(t, http.StatusPreconditionFailed, u.patch(t, path, `{"title":"x"}`, "If-Match", tag).status)
 }
@@ -74,7 +74,7 @@ func TestDeleteLeadMagnet(t *testing.T) {
 	u, bystander := f.user(t, account.Team), f.user(t, account.Team)
 	m, other := u.magnet(t), u.magnet(t)
 	path := "/api/v1/lead-magnets/" + m.ID
-	_, err := u.UploadFile(t.Context(), m.ID, "a.pdf", bytes.NewReader(pdftest.Strip(1, 2<<20)))
+	_, err := u.UploadFile(t.Context(), m.ID, "a.pdf", bytes.NewReader(test.StripPDF(1, 2<<20)))
 	require.NoError(t, err)
 	link := u.link(t, m.ID)
 	u.submit(t, link, "jo@example.com", time.Now())
@@ -109,7 +109,7 @@ func TestDeleteLeadMagnet(t *testing.T) {
 
 	// One without links goes without being asked twice, with its file.
 	m = u.magnet(t)
-	_, err = u.UploadFile(t.Context(), m.ID, "a.pdf", bytes.NewReader(pdftest.Strip(1, 0)))
+	_, err = u.UploadFile(t.Context(), m.ID, "a.pdf", bytes.NewReader(test.StripPDF(1, 0)))
 	require.NoError(t, err)
 	require.Equal(t, http.StatusNoContent, u.remove(t, "/api/v1/lead-magnets/"+m.ID).status)
 	require.Equal(t, after, f.unlogged(t))

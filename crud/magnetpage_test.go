@@ -10,7 +10,7 @@ import (
 
 	"lodestone/crud/account"
 	"lodestone/pkg/auth"
-	"lodestone/pkg/test/pdftest"
+	"lodestone/pkg/test"
 )
 
 // Each page of a version has a small picture, for the account alone, and versions are listed.
@@ -25,7 +25,7 @@ func TestPagesOfADocument(t *testing.T) {
 
 	const pages = 14 // more than are rendered at once
 	for _, n := range []int{pages, 2} {
-		_, err := u.UploadFile(t.Context(), m.ID, "guide.pdf", bytes.NewReader(pdftest.Strip(n, 0)))
+		_, err := u.UploadFile(t.Context(), m.ID, "guide.pdf", bytes.NewReader(test.StripPDF(n, 0)))
 		require.NoError(t, err)
 	}
 	list := u.get(t, path+"/versions").object(t)["data"].([]any)

@@ -19,7 +19,7 @@ import (
 	"lodestone/crud/picture"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
-	"lodestone/pkg/test/pdftest"
+	"lodestone/pkg/test"
 )
 
 const logoPath = "/api/v1/account/logo"
@@ -41,7 +41,7 @@ func flag(t *testing.T, width, height int, c color.Color) []byte {
 func (u *user) upload(t *testing.T) (magnet, link uuid.UUID, path string) {
 	t.Helper()
 	m := u.magnet(t)
-	_, err := u.UploadFile(t.Context(), m.ID, "guide.pdf", bytes.NewReader(pdftest.Strip(3, 0)))
+	_, err := u.UploadFile(t.Context(), m.ID, "guide.pdf", bytes.NewReader(test.StripPDF(3, 0)))
 	require.NoError(t, err)
 	l := u.link(t, m.ID)
 	return uuid.MustParse(m.ID), uuid.MustParse(l.ID), linksPath + "/" + l.ID
@@ -99,7 +99,7 @@ func TestPicturesOfADocument(t *testing.T) {
 
 	// Another file has other pictures; those of before stay where they were shown.
 	before := page
-	_, err := u.UploadFile(t.Context(), magnet.String(), "next.pdf", bytes.NewReader(pdftest.Strip(9, 0)))
+	_, err := u.UploadFile(t.Context(), magnet.String(), "next.pdf", bytes.NewReader(test.StripPDF(9, 0)))
 	require.NoError(t, err)
 	page = u.pictures(t, link, nil)
 	require.NotEqual(t, before.Thumbnail.URL, page.Thumbnail.URL)
@@ -131,7 +131,7 @@ func TestADocumentWithoutAPicture(t *testing.T) {
 	t.Parallel()
 	u := start(t).user(t, account.Team)
 	m := u.magnet(t)
-	flat := pdftest.Assemble([]string{
+	flat := test.AssemblePDF([]string{
 		"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
 		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 90000 1] >>",
 	}, 0)

@@ -12,7 +12,7 @@ import (
 
 	"lodestone/crud"
 	"lodestone/crud/account"
-	"lodestone/pkg/test/certificatetest"
+	"lodestone/pkg/test"
 )
 
 // A file of the query process may take longer than other answers, and one that breaks off is broken
@@ -64,10 +64,10 @@ func TestAnalyticsOverTLS(t *testing.T) {
 			_ = io.WriteString(w, "{}")
 	}))
 	t.Cleanup(query.Close)
-	for a, status := range map[*certificatetest.Authority]int{certificatetest.NewAuthority(t): 503,
-		certificatetest.Trusted(t): 200} {
+	for a, status := range map[*test.Authority]int{test.NewAuthority(t): 503,
+		test.Trusted(t): 200} {
 		f := start(t, func(c *crud.Config) {
-			c.QueryURL = "https://" + certificatetest.Proxy(t, strings.TrimPrefix(query.URL, "http://"), a.Issue("query"))
+			c.QueryURL = "https://" + test.Proxy(t, strings.TrimPrefix(query.URL, "http://"), a.Issue("query"))
 		})
 		u := f.user(t, account.Free)
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.url+"/api/v1/analytics", http.NoBody)

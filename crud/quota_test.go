@@ -17,7 +17,7 @@ import (
 	"lodestone/pkg/client"
 	"lodestone/pkg/plan"
 	"lodestone/pkg/problem"
-	"lodestone/pkg/test/pdftest"
+	"lodestone/pkg/test"
 )
 
 // atOnce sends the same request many times at once and returns how many were answered with success;
@@ -89,7 +89,7 @@ func TestPlanLimits(t *testing.T) {
 // what is deleted, and what is replaced and not read any more, makes room.
 func TestStoredBytes(t *testing.T) {
 	t.Parallel()
-	file := pdftest.Strip(1, 1000)
+	file := test.StripPDF(1, 1000)
 	size := int64(len(file))
 	f := start(t, func(c *crud.Config) { c.Plans.Plans.Free = plan.Limits{StoredBytes: 3*size - 1} })
 	u := f.user(t, account.Free)
@@ -128,7 +128,7 @@ func TestReplacedFiles(t *testing.T) {
 	read, unread := u.magnet(t), u.magnet(t)
 	put := func(m client.LeadMagnet, pages int) {
 		t.Helper()
-		_, err := u.UploadFile(t.Context(), m.ID, "a.pdf", bytes.NewReader(pdftest.Strip(pages, 0)))
+		_, err := u.UploadFile(t.Context(), m.ID, "a.pdf", bytes.NewReader(test.StripPDF(pages, 0)))
 		require.NoError(t, err)
 	}
 	exec := func(sql string, args ...any) {

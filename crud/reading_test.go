@@ -24,10 +24,10 @@ import (
 	"lodestone/crud/session"
 	"lodestone/pkg/client"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/test"
 	"lodestone/pkg/test/clienttest"
 	"lodestone/pkg/test/countrytest"
 	"lodestone/pkg/test/enginetest"
-	"lodestone/pkg/test/pdftest"
 	"lodestone/pkg/token"
 )
 
@@ -154,7 +154,7 @@ func newReadingAlone(t *testing.T, size int, change ...func(*crud.Config)) *read
 
 func (f *fixture) reading(t *testing.T, size int) *reading {
 	t.Helper()
-	r := &reading{t: t, ears: &ears{}, file: pdftest.Strip(3, size), user: f.user(t, account.Team)}
+	r := &reading{t: t, ears: &ears{}, file: test.StripPDF(3, size), user: f.user(t, account.Team)}
 	r.magnet = r.user.magnet(t)
 	put := r.send(t, "PUT", "/api/v1/lead-magnets/"+r.magnet.ID+"/file", bytes.NewReader(r.file),
 		"Content-Type", "application/pdf", "Content-Disposition", `attachment; filename="guide.pdf"`)
@@ -461,7 +461,7 @@ func TestFileOfASession(t *testing.T) {
 	res, _ = r.ask("GET", o.File, "", "If-None-Match", tag)
 	require.Equal(t, 304, res.StatusCode)
 
-	other := pdftest.Strip(5, 0)
+	other := test.StripPDF(5, 0)
 	put := r.send(t, "PUT", "/api/v1/lead-magnets/"+r.magnet.ID+"/file", bytes.NewReader(other),
 		"Content-Type", "application/pdf")
 	require.Equal(t, 200, put.status)

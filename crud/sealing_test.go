@@ -18,8 +18,8 @@ import (
 	"lodestone/pkg/api"
 	"lodestone/pkg/client"
 	"lodestone/pkg/idempotency"
+	"lodestone/pkg/test"
 	"lodestone/pkg/test/clienttest"
-	"lodestone/pkg/test/pdftest"
 	"lodestone/pkg/token"
 )
 
@@ -85,7 +85,7 @@ func (u *user) at(t *testing.T, s *crud.Service) *user {
 func (u *user) file(t *testing.T) string {
 	t.Helper()
 	m := u.magnet(t)
-	_, err := u.UploadFile(t.Context(), m.ID, "guide.pdf", bytes.NewReader(pdftest.Strip(1, 0)))
+	_, err := u.UploadFile(t.Context(), m.ID, "guide.pdf", bytes.NewReader(test.StripPDF(1, 0)))
 	require.NoError(t, err)
 	return m.ID
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/test/certificatetest"
+	"lodestone/pkg/test"
 	"lodestone/pkg/test/enginetest"
 )
 
@@ -24,7 +24,7 @@ func TestBrowserOverTLS(t *testing.T) {
 	if only := browserOnly(); len(only) > 0 && !slices.Contains(only, "tls") {
 		return
 	}
-	a := certificatetest.NewAuthority(t)
+	a := test.NewAuthority(t)
 	site, collector := a.Issue("site"), a.Issue("collector")
 	u := newUp(t)
 	u.more = []string{"--no-sample", "--tls-cert", site.Cert, "--tls-key", site.Key, "--collector-tls-cert",
@@ -37,7 +37,7 @@ func TestBrowserOverTLS(t *testing.T) {
 }
 
 // keyHash returns the hash of a certificate's public key, by which Chromium is made to trust it.
-func keyHash(t *testing.T, c certificatetest.CertificateFiles) string {
+func keyHash(t *testing.T, c test.CertificateFiles) string {
 	t.Helper()
 	text, err := os.ReadFile(c.Cert)
 	require.NoError(t, err)

@@ -18,9 +18,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/client"
+	"lodestone/pkg/test"
 	"lodestone/pkg/test/clienttest"
 	"lodestone/pkg/test/enginetest"
-	"lodestone/pkg/test/pdftest"
 )
 
 // A person who is erased is in no row of either database, in no file and in no answer of the API,
@@ -189,7 +189,7 @@ func TestDeletingAnAccount(t *testing.T) {
 	v := visitor{t, &http.Client{Timeout: time.Minute}}
 	m, err := c.CreateLeadMagnet(t.Context(), client.NewLeadMagnet{Title: marker})
 	require.NoError(t, err)
-	_, err = c.UploadFile(t.Context(), m.ID, marker+".pdf", bytes.NewReader(pdftest.New(1, 0)))
+	_, err = c.UploadFile(t.Context(), m.ID, marker+".pdf", bytes.NewReader(test.PDF(1, 0)))
 	require.NoError(t, err)
 	link, err := c.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: m.ID, Slug: new("taken-for-ever")})
 	require.NoError(t, err)

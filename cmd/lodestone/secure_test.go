@@ -14,7 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/test/certificatetest"
+	"lodestone/pkg/test"
 	"lodestone/pkg/test/enginetest"
 )
 
@@ -22,7 +22,7 @@ import (
 // collector, commands, probes, the doctor, and an agent.
 func TestUpOverTLS(t *testing.T) {
 	t.Parallel()
-	a := certificatetest.NewAuthority(t)
+	a := test.NewAuthority(t)
 	site, client := a.Issue("site"), a.Issue("client")
 	elsewhere := a.IssueFor("collector", time.Now().Add(100*24*time.Hour), "events.example.com")
 	u := newUp(t)
@@ -102,8 +102,8 @@ func TestUpOverTLS(t *testing.T) {
 }
 
 // secureNamed returns a client for a server with another name than its address.
-func secureNamed(t *testing.T, a *certificatetest.Authority,
-	c certificatetest.CertificateFiles, name string) *http.Client {
+func secureNamed(t *testing.T, a *test.Authority,
+	c test.CertificateFiles, name string) *http.Client {
 	t.Helper()
 	settings := a.Client(c)
 	settings.ServerName = name

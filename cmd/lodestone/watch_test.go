@@ -20,7 +20,7 @@ import (
 	"lodestone/pkg/certificate"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/httpserver"
-	"lodestone/pkg/test/certificatetest"
+	"lodestone/pkg/test"
 	"lodestone/query/export"
 )
 
@@ -64,7 +64,7 @@ func requireWatched(t *testing.T, metrics string) {
 // secureMetrics returns what a listener of TLS shows besides.
 func secureMetrics(t *testing.T) string {
 	t.Helper()
-	server, registry := certificatetest.NewAuthority(t).Issue("server"), prometheus.NewRegistry()
+	server, registry := test.NewAuthority(t).Issue("server"), prometheus.NewRegistry()
 	_, err := certificate.Server{Cert: server.Cert, Key: server.Key}.Open(certificate.Deps{Name: "site",
 		Log: slog.New(slog.DiscardHandler), Registerer: registry})
 	require.NoError(t, err)

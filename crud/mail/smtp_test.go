@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/web"
-	"lodestone/pkg/test/certificatetest"
+	"lodestone/pkg/test"
 )
 
 const receiver = "jo@example.com"
@@ -200,7 +200,7 @@ func TestConfig(t *testing.T) {
 // the client.
 func TestServersThatAreNotTrusted(t *testing.T) {
 	t.Parallel()
-	a := certificatetest.NewAuthority(t)
+	a := test.NewAuthority(t)
 	settings := a.Client(a.IssueFor("mail", time.Now().Add(time.Hour), "mail.example"))
 	c := Config{URL: "smtp://mail.example", TLS: tlsRequired, From: "hello@example.com"}
 	err := sendBy(t.Context(), t, startServer(t, false, withTLS(settings)), c, nil)

@@ -7,12 +7,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/test/pdftest"
+	"lodestone/pkg/test"
 )
 
 // pageWith returns a file of one page with the entries given, and with objects from the fourth on.
 func pageWith(catalog, entries string, objects ...string) []byte {
-	return pdftest.Assemble(append([]string{
+	return test.AssemblePDF(append([]string{
 		"<< /Type /Catalog /Pages 2 0 R " + catalog + " >>", "<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
 		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] " + entries + " >>",
 	}, objects...), 0)

@@ -11,13 +11,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/pdf"
-	"lodestone/pkg/test/pdftest"
+	"lodestone/pkg/test"
 )
 
 // onePage returns a file with one page of this size in points, which shows what the content says.
 // More are entries of its catalog.
 func onePage(width, height float64, content, resources, more string, objects ...string) []byte {
-	return pdftest.Assemble(append([]string{
+	return test.AssemblePDF(append([]string{
 		"<< /Type /Catalog /Pages 2 0 R " + more + " >>",
 		"<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
 		fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %g %g] /Contents 4 0 R /Resources << %s >> >>", width,
@@ -51,7 +51,7 @@ func packed(t *testing.T, entries, text string, times int) string {
 func TestPagesThatTakeTooMuch(t *testing.T) {
 	t.Parallel()
 	for name, content := range map[string][]byte{
-		"content that unpacks to 2 GiB": pdftest.Assemble([]string{
+		"content that unpacks to 2 GiB": test.AssemblePDF([]string{
 			"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
 			"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R /Resources << >> >>",
 			packed(t, "", "0 0 600 800 re f\n", 2<<30/17),
@@ -108,7 +108,7 @@ func TestPagesOfAnySize(t *testing.T) {
 
 func TestClaimedPages(t *testing.T) {
 	t.Parallel()
-	whole := pdftest.New(3, 0)
+	whole := test.PDF(3, 0)
 	for claim, want := range map[string]int{"/Count 3 /Kids": 3, "/Count 100000 /Kids": 3, "/Count 0 /Kids": 3,
 		"/Count -7 /Kids": 3, "/Count 9999999999 /Kids": 3} {
 		n, err := count(t, bytes.Replace(whole, []byte("/Count 3 /Kids"), []byte(claim), 1))
@@ -119,7 +119,7 @@ func TestClaimedPages(t *testing.T) {
 
 func TestManyPages(t *testing.T) {
 	t.Parallel()
-	n, err := count(t, pdftest.New(30_000, 0))
+	n, err := count(t, test.PDF(30_000, 0))
 	require.NoError(t, err)
 	require.Equal(t, 30_000, n)
 }

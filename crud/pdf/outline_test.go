@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/pdf"
-	"lodestone/pkg/test/pdftest"
+	"lodestone/pkg/test"
 )
 
 // outlined is a PDF of pages with a table of contents: entries as they stand in the file. The first
@@ -24,7 +24,7 @@ func outlined(pages int, first, last string, entries ...string) []byte {
 	}
 	objects[1] = fmt.Sprintf("<< /Type /Pages /Count %d /Kids [%s] >>", pages, kids.String())
 	objects[2] = fmt.Sprintf("<< /Type /Outlines /First %s /Last %s >>", first, last)
-	return pdftest.Assemble(append(objects, entries...), 0)
+	return test.AssemblePDF(append(objects, entries...), 0)
 }
 
 func TestTheTableOfContentsIsRead(t *testing.T) {
@@ -56,7 +56,7 @@ func TestTheAuthorIsRead(t *testing.T) {
 		"(Ada <b>Lovelace</b>)": "", "()": "",
 		"(" + strings.Repeat("Ada Maria ", 40) + ")": "",
 	} {
-		document, err := read(t, pdftest.Authored(stated))
+		document, err := read(t, test.AuthoredPDF(stated))
 		require.NoError(t, err)
 		require.Equal(t, want, document.Author, stated)
 	}
@@ -79,7 +79,7 @@ func TestAnEndlessTableOfContentsIsCutOff(t *testing.T) {
 func TestACoverHasNoWhiteHairline(t *testing.T) {
 	t.Parallel()
 	dark := "0.06 0.1 0.17 rg 0 0.5 419.53 594.5 re f"
-	document, err := read(t, pdftest.Assemble([]string{
+	document, err := read(t, test.AssemblePDF([]string{
 		"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
 		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 420 595] /Contents 4 0 R >>",
 		fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(dark), dark),

@@ -17,13 +17,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/pdf"
-	"lodestone/pkg/test/leaktest"
-	"lodestone/pkg/test/pdftest"
+	"lodestone/pkg/test"
 )
 
 func TestMain(m *testing.M) {
 	pdf.Main()
-	leaktest.Main(closing{m})
+	test.LeakMain(closing{m})
 }
 
 // closing runs the tests, and then closes the reader that they share.
@@ -82,7 +81,7 @@ func reader(t *testing.T) *pdf.Reader {
 func TestPages(t *testing.T) {
 	t.Parallel()
 	for _, pages := range []int{1, 2, 300} {
-		n, err := count(t, pdftest.New(pages, 100))
+		n, err := count(t, test.PDF(pages, 100))
 		require.NoError(t, err)
 		require.Equal(t, pages, n)
 	}
@@ -111,7 +110,7 @@ func bomb(t *testing.T) []byte {
 
 func TestHostileFiles(t *testing.T) {
 	t.Parallel()
-	whole := pdftest.New(3, 0)
+	whole := test.PDF(3, 0)
 	for name, content := range map[string][]byte{
 		"empty":           {},
 		"text":            []byte("Dear customer, here is your guide."),
@@ -119,18 +118,18 @@ func TestHostileFiles(t *testing.T) {
 		"disguised page":  []byte("%PDF-1.7\n<html><script>alert(1)</script></html>"),
 		"signature alone": []byte("%PDF-1.7\n"),
 		"half":            whole[:len(whole)/3],
-		"no pages":        pdftest.New(0, 0),
-		"no catalog":      pdftest.Assemble([]string{"<< /Type /Font >>"}, 0),
-		"endless tree": pdftest.Assemble([]string{"<< /Type /Catalog /Pages 2 0 R >>",
+		"no pages":        test.PDF(0, 0),
+		"no catalog":      test.AssemblePDF([]string{"<< /Type /Font >>"}, 0),
+		"endless tree": test.AssemblePDF([]string{"<< /Type /Catalog /Pages 2 0 R >>",
 			"<< /Type /Pages /Count 1 /Kids [3 0 R] >>", "<< /Type /Pages /Count 1 /Kids [2 0 R] >>"}, 0),
-		"own child": pdftest.Assemble([]string{"<< /Type /Catalog /Pages 2 0 R >>",
+		"own child": test.AssemblePDF([]string{"<< /Type /Catalog /Pages 2 0 R >>",
 			"<< /Type /Pages /Count 5 /Kids [2 0 R 2 0 R] >>"}, 0),
-		"lost pages": pdftest.Assemble([]string{"<< /Type /Catalog /Pages 9 0 R >>"}, 0),
-		"deep dictionary": pdftest.Assemble([]string{"<< /Type /Catalog /Pages 2 0 R /X " + strings.Repeat("<< /A ",
+		"lost pages": test.AssemblePDF([]string{"<< /Type /Catalog /Pages 9 0 R >>"}, 0),
+		"deep dictionary": test.AssemblePDF([]string{"<< /Type /Catalog /Pages 2 0 R /X " + strings.Repeat("<< /A ",
 			200_000) + strings.Repeat(">> ", 200_000) + " >>"}, 0),
-		"deep list": pdftest.Assemble([]string{"<< /Type /Catalog /Pages 2 0 R /X " +
+		"deep list": test.AssemblePDF([]string{"<< /Type /Catalog /Pages 2 0 R /X " +
 			strings.Repeat("[", 300_000) + " >>"}, 0),
-		"circular length": pdftest.Assemble([]string{"<< /Type /Catalog /Pages 2 0 R >>",
+		"circular length": test.AssemblePDF([]string{"<< /Type /Catalog /Pages 2 0 R >>",
 			"<< /Length 2 0 R >>\nstream\nendstream"}, 0),
 		"negative numbers": bytes.ReplaceAll(whole, []byte("/Size "), []byte("/Size -")),
 		"no table":         bytes.SplitN(whole, []byte("xref\n0"), 2)[0],
@@ -154,7 +153,7 @@ func TestHostileFiles(t *testing.T) {
 func TestDamagedFiles(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
-	whole := pdftest.New(5, 0)
+	whole := test.PDF(5, 0)
 	for range 10 {
 		content := bytes.Clone(whole)
 		for range 1 + random.IntN(40) {
@@ -174,7 +173,7 @@ func TestCancelled(t *testing.T) {
 	file, err := os.CreateTemp(t.TempDir(), "")
 	require.NoError(t, err)
 	defer func() { _ = file.Close() }()
-	_, err = file.Write(pdftest.New(1, 0))
+	_, err = file.Write(test.PDF(1, 0))
 	require.NoError(t, err)
 	_, err = reader(t).Read(ctx, uuid.Nil, file)
 	require.ErrorIs(t, err, context.Canceled)
@@ -184,7 +183,7 @@ func TestCancelled(t *testing.T) {
 // browser or a system takes the file for.
 func TestFilesThatAreNoPDFAreNamed(t *testing.T) {
 	t.Parallel()
-	file := string(pdftest.New(1, 0))
+	file := string(test.PDF(1, 0))
 	for content, reason := range map[string]string{
 		"<html><script>alert(1)</script>" +
 			file: "has other bytes before its beginning: open it, save it as PDF again, and send that file",

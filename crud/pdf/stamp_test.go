@@ -12,7 +12,7 @@ import (
 	"github.com/klippa-app/go-pdfium/structs"
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/test/pdftest"
+	"lodestone/pkg/test"
 )
 
 // stamped returns a document with words in its mark.
@@ -66,7 +66,7 @@ func TestEveryPageIsStamped(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.pdf")
 	require.NoError(t, err)
 	const strips = "strips"
-	documents := map[string][]byte{strips: pdftest.Strip(3, 0)}
+	documents := map[string][]byte{strips: test.StripPDF(3, 0)}
 	for _, path := range paths {
 		if documents[path], err = os.ReadFile(path); err != nil || strings.Contains(path, "locked") {
 			delete(documents, path)

@@ -17,14 +17,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/sandbox"
-	"lodestone/pkg/test/leaktest"
+	"lodestone/pkg/test"
 )
 
 func TestMain(m *testing.M) {
 	for _, t := range tasks {
 		sandbox.Main(t)
 	}
-	leaktest.Main(m)
+	test.LeakMain(m)
 }
 
 // tasks are the tasks of the tests' processes.

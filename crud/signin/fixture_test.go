@@ -32,13 +32,13 @@ import (
 	"lodestone/pkg/plan"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/ratelimit"
-	"lodestone/pkg/test/certificatetest"
+	"lodestone/pkg/test"
 	"lodestone/pkg/test/enginetest"
 	"lodestone/pkg/token"
 )
 
 func TestMain(m *testing.M) {
-	certificatetest.Trust()
+	test.Trust()
 	enginetest.Main(m)
 }
 

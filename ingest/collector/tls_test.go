@@ -12,13 +12,13 @@ import (
 
 	"lodestone/ingest/collector"
 	"lodestone/pkg/certificate"
-	"lodestone/pkg/test/certificatetest"
+	"lodestone/pkg/test"
 )
 
 // Events arrive over TLS; a certificate is replaced without a connection that breaks.
 func TestEventsOverTLS(t *testing.T) {
 	t.Parallel()
-	a := certificatetest.NewAuthority(t)
+	a := test.NewAuthority(t)
 	server, client := a.Issue("server"), a.Issue("client")
 	s := newStack(t, func(c *collector.Config, _ *collector.Deps) {
 		c.TLS = certificate.Server{Cert: server.Cert, Key: server.Key, ClientCA: a.CA}

@@ -18,7 +18,7 @@ import (
 	"lodestone/ingest/stream"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/event"
-	"lodestone/pkg/test/clickhousetest"
+	"lodestone/pkg/test"
 	"lodestone/pkg/test/enginetest"
 )
 
@@ -146,7 +146,7 @@ func (r *rig) store() *stream.Store {
 	require.NoError(r.t, err)
 	options.ReadTimeout = waitLimit // also of the handshake, which a test does not try again
 	s := &stream.Store{
-		Connection: stream.Connection{Dial: clickhousetest.Dialer(options), Log: testLog()},
+		Connection: stream.Connection{Dial: test.Dialer(options), Log: testLog()},
 		Stream:     stream.Events(), TopicID: r.TopicID,
 	}
 	r.t.Cleanup(s.Close)

@@ -15,7 +15,7 @@ import (
 	"lodestone/ingest/stream"
 	"lodestone/pkg/event"
 	"lodestone/pkg/store"
-	"lodestone/pkg/test/clickhousetest"
+	"lodestone/pkg/test"
 	"lodestone/pkg/test/enginetest"
 )
 
@@ -52,7 +52,7 @@ func (r *rig) store(link uuid.UUID, first int64) {
 	options, err := r.ClickHouse.BlockOptions()
 	require.NoError(r.t, err)
 	of := stream.Events().Blanking(&r.set)
-	s := &stream.Store{Connection: stream.Connection{Dial: clickhousetest.Dialer(options),
+	s := &stream.Store{Connection: stream.Connection{Dial: test.Dialer(options),
 		Log: slog.New(slog.DiscardHandler)}, Stream: of, TopicID: r.TopicID}
 	defer s.Close()
 	rows, decoder := of.Tables.Take(), of.Decoder()

@@ -13,7 +13,7 @@ import (
 
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/event"
-	"lodestone/pkg/test/clickhousetest"
+	"lodestone/pkg/test"
 )
 
 // Rows are the same whether the connection compresses or not, and whether or not they were copied
@@ -37,7 +37,7 @@ func TestRowsAreTheSameHoweverTheyAreSent(t *testing.T) {
 		case compressed:
 			options := r.options()
 			options.Compression = ch.CompressionLZ4
-			s.Dial = clickhousetest.Dialer(options)
+			s.Dial = test.Dialer(options)
 		case copied:
 			first := Events().Tables.Copy(rows, func(row int) bool { return row < 2 })
 			r.insert(ctx, s, first, partition)

@@ -15,7 +15,7 @@ import (
 
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/event"
-	"lodestone/pkg/test/clickhousetest"
+	"lodestone/pkg/test"
 	"lodestone/pkg/test/enginetest"
 )
 
@@ -68,7 +68,7 @@ func (r *rig) options() ch.Options {
 func (r *rig) store() *Store {
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 	s := &Store{
-		Connection: Connection{Dial: clickhousetest.Dialer(r.options()), Log: log},
+		Connection: Connection{Dial: test.Dialer(r.options()), Log: log},
 		Stream:     Events(), TopicID: r.topicID,
 	}
 	r.t.Cleanup(s.Close)

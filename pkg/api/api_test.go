@@ -18,10 +18,10 @@ import (
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
-	"lodestone/pkg/test/leaktest"
+	"lodestone/pkg/test"
 )
 
-func TestMain(m *testing.M) { leaktest.Main(m) }
+func TestMain(m *testing.M) { test.LeakMain(m) }
 
 // keys stands in for the key table: what is tested here is the HTTP side.
 type keys map[string]auth.Identity

@@ -12,10 +12,10 @@ import (
 
 	"lodestone/pkg/attachment"
 	"lodestone/pkg/problem"
-	"lodestone/pkg/test/leaktest"
+	"lodestone/pkg/test"
 )
 
-func TestMain(m *testing.M) { leaktest.Main(m) }
+func TestMain(m *testing.M) { test.LeakMain(m) }
 
 // Before HTTP/1.1, the end of a connection is the end of a file, so that one that is cut off looks
 // complete.

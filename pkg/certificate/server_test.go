@@ -17,13 +17,12 @@ import (
 
 	"lodestone/pkg/certificate"
 	"lodestone/pkg/config"
-	"lodestone/pkg/test/certificatetest"
-	"lodestone/pkg/test/leaktest"
+	"lodestone/pkg/test"
 )
 
 func TestMain(m *testing.M) {
-	certificatetest.Trust()
-	leaktest.Main(m)
+	test.Trust()
+	test.LeakMain(m)
 }
 
 // served is a server with the listener's certificate.
@@ -77,7 +76,7 @@ func shown(t *testing.T, address string, settings *tls.Config) string {
 
 func TestACertificateIsReplacedWhileItIsServed(t *testing.T) {
 	t.Parallel()
-	a := certificatetest.NewAuthority(t)
+	a := test.NewAuthority(t)
 	trust := a.Client()
 	first, second := a.IssueFor("first", time.Now().Add(time.Hour)), a.IssueFor("second", time.Now().Add(30*time.Minute))
 	files := certificate.Server{Cert: a.Dir + "/cert.pem", Key: a.Dir + "/key.pem"}
@@ -140,7 +139,7 @@ func TestACertificateIsReplacedWhileItIsServed(t *testing.T) {
 
 func TestClientsThatNeedACertificate(t *testing.T) {
 	t.Parallel()
-	a, strangers := certificatetest.NewAuthority(t), certificatetest.NewAuthority(t)
+	a, strangers := test.NewAuthority(t), test.NewAuthority(t)
 	server, client, stranger := a.Issue("server"), a.Issue("client"), strangers.Issue("stranger")
 	files := certificate.Server{Cert: server.Cert, Key: server.Key, ClientCA: a.CA}
 	deps := certificate.Deps{Name: "test", Log: slog.New(slog.DiscardHandler)}
@@ -164,9 +163,9 @@ func TestClientsThatNeedACertificate(t *testing.T) {
 
 func TestWhatIsWrongWithACertificate(t *testing.T) {
 	t.Parallel()
-	a, strangers := certificatetest.Trusted(t), certificatetest.NewAuthority(t)
+	a, strangers := test.Trusted(t), test.NewAuthority(t)
 	deps := certificate.Deps{Name: "test", Log: slog.New(slog.DiscardHandler)}
-	serve := func(c certificatetest.CertificateFiles) string {
+	serve := func(c test.CertificateFiles) string {
 		return served(t, certificate.Server{Cert: c.Cert, Key: c.Key}, deps)
 	}
 	good := serve(a.Issue("server"))
@@ -197,7 +196,7 @@ func TestWhatIsWrongWithACertificate(t *testing.T) {
 
 func TestSettingsOfCertificates(t *testing.T) {
 	t.Parallel()
-	a := certificatetest.NewAuthority(t)
+	a := test.NewAuthority(t)
 	good, other := a.Issue("good"), a.Issue("other")
 	require.NoError(t, certificate.Server{}.Validate("x-"))
 	require.NoError(t, certificate.Server{Cert: good.Cert, Key: good.Key, ClientCA: a.CA}.Validate("x-"))

@@ -9,11 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/clickhouse"
-	"lodestone/pkg/test/clickhousetest"
+	"lodestone/pkg/test"
 	"lodestone/pkg/test/enginetest"
 )
 
-// answers to the questions of docs/sql.md on the data of clickhousetest.Campaign, by their
+// answers to the questions of docs/sql.md on the data of test.WriteCampaign, by their
 // headings.
 var answers = map[string]string{
 	"Which page loses readers?": `Checklist 1 1 1 0 0
@@ -92,7 +92,7 @@ func TestQuestionsOfTheDocumentation(t *testing.T) {
 	_, err = clickhouse.Migrate(t.Context(), clickhouse.Config{URL: server.URL()})
 	require.NoError(t, err)
 	a := &analytics{t: t, own: server.HTTPURL(), all: server.SQLURL()}
-	clickhousetest.Campaign(func(sql string) { a.must(a.own, sql) })
+	test.WriteCampaign(func(sql string) { a.must(a.own, sql) })
 
 	asked := 0
 	for _, q := range question.FindAllStringSubmatch(string(text), -1) {

@@ -14,12 +14,12 @@ import (
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/event"
 	"lodestone/pkg/schema"
-	"lodestone/pkg/test/certificatetest"
+	"lodestone/pkg/test"
 	"lodestone/pkg/test/enginetest"
 )
 
 func TestMain(m *testing.M) {
-	certificatetest.Trust()
+	test.Trust()
 	enginetest.Main(m)
 }
 

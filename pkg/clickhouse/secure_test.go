@@ -11,16 +11,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/clickhouse"
-	"lodestone/pkg/test/certificatetest"
+	"lodestone/pkg/test"
 	"lodestone/pkg/test/enginetest"
 )
 
 // behindTLS returns the address of a ClickHouse behind a proxy that ends TLS.
-func behindTLS(t *testing.T, address string, c certificatetest.CertificateFiles) string {
+func behindTLS(t *testing.T, address string, c test.CertificateFiles) string {
 	t.Helper()
 	u, err := url.Parse(address)
 	require.NoError(t, err)
-	u.Host = certificatetest.Proxy(t, u.Host, c)
+	u.Host = test.Proxy(t, u.Host, c)
 	if u.Scheme == "http" {
 		u.Scheme = "https"
 		return u.String()
@@ -36,7 +36,7 @@ func behindTLS(t *testing.T, address string, c certificatetest.CertificateFiles)
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	engine := enginetest.Server(t)
-	ask := func(a *certificatetest.Authority) map[string]error {
+	ask := func(a *test.Authority) map[string]error {
 		native, http := behindTLS(t, enginetest.MigratedClickHouse(t).URL, a.Issue("server")),
 			behindTLS(t, engine.SQLURL(), a.Issue("server"))
 		c := clickhouse.Config{URL: native}
@@ -58,10 +58,10 @@ func TestTLS(t *testing.T) {
 		errs["http"] = clickhouse.AskCanary(t.Context(), canary)
 		return errs
 	}
-	for of, err := range ask(certificatetest.Trusted(t)) {
+	for of, err := range ask(test.Trusted(t)) {
 		require.NoError(t, err, of)
 	}
-	for of, err := range ask(certificatetest.NewAuthority(t)) {
+	for of, err := range ask(test.NewAuthority(t)) {
 		require.ErrorContains(t, err, "SSL_CERT_FILE", of)
 	}
 }

@@ -13,11 +13,11 @@ import (
 
 	"lodestone/pkg/client"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/test"
 	"lodestone/pkg/test/clienttest"
-	"lodestone/pkg/test/leaktest"
 )
 
-func TestMain(m *testing.M) { leaktest.Main(m) }
+func TestMain(m *testing.M) { test.LeakMain(m) }
 
 // serve returns a client of a server that answers with what the function does for the n-th request.
 func serve(t *testing.T, answer func(n int32, w http.ResponseWriter, r *http.Request)) (clienttest.Client,

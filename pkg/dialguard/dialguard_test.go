@@ -14,11 +14,11 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"lodestone/pkg/dialguard"
+	"lodestone/pkg/test"
 	"lodestone/pkg/test/enginetest"
-	"lodestone/pkg/test/leaktest"
 )
 
-func TestMain(m *testing.M) { leaktest.Main(m) }
+func TestMain(m *testing.M) { test.LeakMain(m) }
 
 func TestCheck(t *testing.T) {
 	t.Parallel()

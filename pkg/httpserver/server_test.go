@@ -17,10 +17,10 @@ import (
 
 	"lodestone/pkg/config"
 	"lodestone/pkg/httpserver"
-	"lodestone/pkg/test/leaktest"
+	"lodestone/pkg/test"
 )
 
-func TestMain(m *testing.M) { leaktest.Main(m) }
+func TestMain(m *testing.M) { test.LeakMain(m) }
 
 func newServer(name, address string, h http.Handler) *httpserver.Server {
 	return httpserver.New(httpserver.Config{Name: name, Setting: "--listen", Address: address},

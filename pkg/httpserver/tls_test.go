@@ -14,7 +14,7 @@ import (
 
 	"lodestone/pkg/certificate"
 	"lodestone/pkg/httpserver"
-	"lodestone/pkg/test/certificatetest"
+	"lodestone/pkg/test"
 )
 
 // secureClient returns a client that trusts an authority, and asks for HTTP/2.
@@ -48,7 +48,7 @@ func startSecure(t *testing.T, c httpserver.Config, h http.Handler) *httpserver.
 // Over TLS there is HTTP/2, whose connections also end when the server leaves.
 func TestServesTLS(t *testing.T) {
 	t.Parallel()
-	a := certificatetest.NewAuthority(t)
+	a := test.NewAuthority(t)
 	server := a.Issue("server")
 	s := startSecure(t, httpserver.Config{TLS: certificate.Server{Cert: server.Cert, Key: server.Key}},
 		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) }))
@@ -70,7 +70,7 @@ func TestServesTLS(t *testing.T) {
 // Probes have no certificate: they learn the state of the process and nothing else.
 func TestAdminNeedsACertificateForMetrics(t *testing.T) {
 	t.Parallel()
-	a := certificatetest.NewAuthority(t)
+	a := test.NewAuthority(t)
 	server, client := a.Issue("server"), a.Issue("client")
 	h := httpserver.Admin(prometheus.NewRegistry(),
 		map[string]httpserver.Check{"store": func(context.Context) error { return errors.New("a secret address") }},

@@ -3,7 +3,7 @@ package jsonschema
 import (
 	"testing"
 
-	"lodestone/pkg/test/leaktest"
+	"lodestone/pkg/test"
 )
 
-func TestMain(m *testing.M) { leaktest.Main(m) }
+func TestMain(m *testing.M) { test.LeakMain(m) }

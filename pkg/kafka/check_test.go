@@ -16,12 +16,12 @@ import (
 
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
-	"lodestone/pkg/test/certificatetest"
+	"lodestone/pkg/test"
 	"lodestone/pkg/test/enginetest"
 )
 
 func TestMain(m *testing.M) {
-	certificatetest.Trust()
+	test.Trust()
 	enginetest.Main(m)
 }
 

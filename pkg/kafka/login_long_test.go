@@ -12,8 +12,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/pkg/kafka"
+	"lodestone/pkg/test"
 	"lodestone/pkg/test/apachekafka"
-	"lodestone/pkg/test/certificatetest"
 	"lodestone/pkg/test/enginetest"
 )
 
@@ -21,8 +21,8 @@ import (
 // authority the system trusts.
 func TestLogins(t *testing.T) {
 	t.Parallel()
-	ours := certificatetest.Trusted(t)
-	broker, stranger := ours.Issue("broker"), certificatetest.NewAuthority(t).Issue("broker")
+	ours := test.Trusted(t)
+	broker, stranger := ours.Issue("broker"), test.NewAuthority(t).Issue("broker")
 	at := map[string]string{}
 	listener := func(name, protocol string, more map[string]string) apachekafka.Listener {
 		properties := map[string]string{"ssl.keystore.type": "PEM", "ssl.keystore.location": broker.Both}

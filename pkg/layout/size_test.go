@@ -35,8 +35,6 @@ var small = map[string]string{
 	"pkg/password":                           "crud/capture, crud/link and crud/share share it",
 	"pkg/plan":                               "cmd, crud and ingest share it",
 	"pkg/test/countrytest":                   "only tests of countries need its module",
-	"pkg/test/leaktest":                      "packages without engines use it",
-	"pkg/test/pdftest":                       "packages without engines use it",
 }
 
 // large are the packages with more files than maxFiles, and why.

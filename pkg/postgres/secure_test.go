@@ -14,14 +14,14 @@ import (
 
 	"lodestone/pkg/config"
 	"lodestone/pkg/postgres"
-	"lodestone/pkg/test/certificatetest"
+	"lodestone/pkg/test"
 	"lodestone/pkg/test/enginetest"
 )
 
 // A server with TLS: authority and certificate come from the URL, as for libpq.
 func TestTLS(t *testing.T) {
 	t.Parallel()
-	a, strangers := certificatetest.NewAuthority(t), certificatetest.NewAuthority(t)
+	a, strangers := test.NewAuthority(t), test.NewAuthority(t)
 	server, client := a.Issue("server"), a.Issue("lodestone")
 	engine := enginetest.NewPostgres(t, filepath.Join(enginetest.Dir(t), "postgres"))
 	enginetest.Run(t, engine)

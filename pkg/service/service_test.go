@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/service"
-	"lodestone/pkg/test/leaktest"
+	"lodestone/pkg/test"
 )
 
-func TestMain(m *testing.M) { leaktest.Main(m) }
+func TestMain(m *testing.M) { test.LeakMain(m) }
 
 var errBroken = errors.New("broken")
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/test/certificatetest"
+	"lodestone/pkg/test"
 	"lodestone/pkg/tracing"
 )
 
@@ -24,7 +24,7 @@ func TestTracesOverTLS(t *testing.T) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		got <- r.URL.Path
 	}))
-	a := certificatetest.NewAuthority(t)
+	a := test.NewAuthority(t)
 	client := a.Issue("client")
 	server.TLS = a.Client(a.Issue("server"))
 	server.TLS.ClientCAs, server.TLS.ClientAuth = server.TLS.RootCAs, tls.RequireAndVerifyClientCert
@@ -41,7 +41,7 @@ func TestTracesOverTLS(t *testing.T) {
 		require.NoError(t, tracer.Stop(t.Context()))
 		return log.String()
 	}
-	t.Setenv("OTEL_EXPORTER_OTLP_CERTIFICATE", certificatetest.NewAuthority(t).CA)
+	t.Setenv("OTEL_EXPORTER_OTLP_CERTIFICATE", test.NewAuthority(t).CA)
 	require.Contains(t, send(), "certificate signed by unknown authority")
 	t.Setenv("OTEL_EXPORTER_OTLP_CERTIFICATE", a.CA)
 	require.Contains(t, send(), "certificate required")

@@ -29,14 +29,14 @@ import (
 
 	"lodestone/pkg/blob"
 	"lodestone/pkg/store"
-	"lodestone/pkg/test/certificatetest"
+	"lodestone/pkg/test"
 	"lodestone/pkg/test/enginetest"
 	"lodestone/query/export"
 	"lodestone/query/querytest"
 )
 
 func TestMain(m *testing.M) {
-	certificatetest.Trust()
+	test.Trust()
 	// it runs as long as the process
 	enginetest.Main(m, goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"))
 }

@@ -7,15 +7,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/blob"
-	"lodestone/pkg/test/certificatetest"
+	"lodestone/pkg/test"
 )
 
 // A store with a certificate of an authority that the system trusts, or does not.
 func TestBucketOverTLS(t *testing.T) {
 	address, _, _ := serve(t, "documents")
-	ask := func(a *certificatetest.Authority) error {
+	ask := func(a *test.Authority) error {
 		c := blob.Config{
-			Endpoint:  "https://" + certificatetest.Proxy(t, strings.TrimPrefix(address, "http://"), a.Issue("store")),
+			Endpoint:  "https://" + test.Proxy(t, strings.TrimPrefix(address, "http://"), a.Issue("store")),
 			Region:    region,
 			AccessKey: accessKey, SecretKey: secretKey,
 		}
@@ -26,6 +26,6 @@ func TestBucketOverTLS(t *testing.T) {
 		require.Equal(t, err == nil, exists)
 		return err
 	}
-	require.ErrorContains(t, ask(certificatetest.NewAuthority(t)), "SSL_CERT_FILE")
-	require.NoError(t, ask(certificatetest.Trusted(t)))
+	require.ErrorContains(t, ask(test.NewAuthority(t)), "SSL_CERT_FILE")
+	require.NoError(t, ask(test.Trusted(t)))
 }

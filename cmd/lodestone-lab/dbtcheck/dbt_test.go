@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/clickhouse"
-	"lodestone/pkg/test/clickhousetest"
+	"lodestone/pkg/test"
 	"lodestone/pkg/test/enginetest"
 )
 
@@ -43,11 +43,11 @@ func TestProject(t *testing.T) {
 	_, err = clickhouse.Migrate(t.Context(), clickhouse.Config{URL: server.URL()})
 	require.NoError(t, err)
 	own := func(sql string) { ask(t, server.HTTPURL(), sql) }
-	clickhousetest.Campaign(own)
+	test.WriteCampaign(own)
 	// Something is fresh, and of a bot, so that nothing else changes.
 	own("INSERT INTO lodestone.events (account_id, event_type, bot, created_at, received_at) VALUES ('" +
-		clickhousetest.Account + "', 'page_viewed', 'probe', now64(3), now64(3))")
-	own("INSERT INTO lodestone.link_views (account_id, bot, created_at, received_at) VALUES ('" + clickhousetest.Account +
+		test.CampaignAccount + "', 'page_viewed', 'probe', now64(3), now64(3))")
+	own("INSERT INTO lodestone.link_views (account_id, bot, created_at, received_at) VALUES ('" + test.CampaignAccount +
 		"', 'probe', now64(3), now64(3))")
 
 	address, err := url.Parse(server.HTTPURL())

@@ -21,7 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
-	"lodestone/pkg/test/clickhousetest"
+	"lodestone/pkg/test"
 	"lodestone/pkg/test/enginetest"
 )
 
@@ -138,14 +138,14 @@ func TestPanelsShowKnownData(t *testing.T) {
 	t.Parallel()
 	enginetest.MigratedClickHouse(t)
 	server := enginetest.Server(t)
-	clickhousetest.Campaign(func(sql string) { ask(t, server.HTTPURL(), sql) })
+	test.WriteCampaign(func(sql string) { ask(t, server.HTTPURL(), sql) })
 	v := view{from: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), to: time.Date(2026, 3, 15, 0, 0, 0, 0,
 		time.UTC), interval: 24 * time.Hour}
 	one, other := v, v
-	v.values = map[string][]string{"magnet": {clickhousetest.ID(1)}}
-	one.values = map[string][]string{"magnet": {clickhousetest.ID(1)},
-		"account": {clickhousetest.ID(1), clickhousetest.Account}}
-	other.values = map[string][]string{"magnet": {clickhousetest.ID(999)}, "account": {clickhousetest.ID(1)}}
+	v.values = map[string][]string{"magnet": {test.CampaignID(1)}}
+	one.values = map[string][]string{"magnet": {test.CampaignID(1)},
+		"account": {test.CampaignID(1), test.CampaignAccount}}
+	other.values = map[string][]string{"magnet": {test.CampaignID(999)}, "account": {test.CampaignID(1)}}
 
 	var answers strings.Builder
 	for _, b := range boards(t) {

@@ -19,7 +19,7 @@ import (
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
-	"lodestone/pkg/test/certificatetest"
+	"lodestone/pkg/test"
 	"lodestone/pkg/test/enginetest"
 )
 
@@ -144,7 +144,7 @@ func TestClocksAndDisks(t *testing.T) {
 
 func TestCertificates(t *testing.T) {
 	t.Parallel()
-	a := certificatetest.NewAuthority(t)
+	a := test.NewAuthority(t)
 	var r Report
 	for until, want := range map[time.Duration]Status{-time.Hour: Fail,
 		3 * 24 * time.Hour: Warn, 90 * 24 * time.Hour: OK} {

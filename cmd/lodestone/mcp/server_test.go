@@ -15,10 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/problem"
-	"lodestone/pkg/test/leaktest"
+	"lodestone/pkg/test"
 )
 
-func TestMain(m *testing.M) { leaktest.Main(m) }
+func TestMain(m *testing.M) { test.LeakMain(m) }
 
 // connect returns a client of a server whose API is answered by h.
 func connect(t *testing.T, write bool, h http.HandlerFunc) *sdk.ClientSession {

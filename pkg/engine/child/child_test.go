@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/engine/child"
-	"lodestone/pkg/test/leaktest"
+	"lodestone/pkg/test"
 )
 
 // A copy of this test binary with this variable set plays a parent of one child.
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(parentVariable); dir != "" {
 		os.Exit(playParent(dir))
 	}
-	leaktest.Main(m)
+	test.LeakMain(m)
 }
 
 func playParent(dir string) int {

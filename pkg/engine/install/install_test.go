@@ -14,10 +14,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/test/leaktest"
+	"lodestone/pkg/test"
 )
 
-func TestMain(m *testing.M) { leaktest.Main(m) }
+func TestMain(m *testing.M) { test.LeakMain(m) }
 
 func installer(t *testing.T) *Installer {
 	t.Helper()

@@ -24,7 +24,7 @@ import (
 	"lodestone/pkg/engine"
 	"lodestone/pkg/engine/install"
 	"lodestone/pkg/service"
-	"lodestone/pkg/test/leaktest"
+	"lodestone/pkg/test"
 )
 
 // Timeout bounds the wait for a result that must come. It is generous, for machines under load: a
@@ -60,7 +60,7 @@ type part struct {
 // Main runs a package's tests, stops the engines that they started, fails if goroutines are left
 // over, and ends the process.
 func Main(m *testing.M, options ...goleak.Option) {
-	leaktest.Main(runner{m}, options...)
+	test.LeakMain(runner{m}, options...)
 }
 
 type runner struct{ m *testing.M }

@@ -1,19 +1,18 @@
-// Package pdftest makes PDFs for tests.
-package pdftest
+package test
 
 import (
 	"bytes"
 	"fmt"
 )
 
-// New returns a PDF with so many pages, each with one line of text that says its number. Padding
+// PDF returns a PDF with so many pages, each with one line of text that says its number. Padding
 // is the length of a comment that makes the file longer.
-func New(pages, padding int) []byte { return document(pages, padding, 792) }
+func PDF(pages, padding int) []byte { return pdfDocument(pages, padding, 792) }
 
-// Strip is New with pages so low that their pictures take a tenth of the time.
-func Strip(pages, padding int) []byte { return document(pages, padding, 96) }
+// StripPDF is PDF with pages so low that their pictures take a tenth of the time.
+func StripPDF(pages, padding int) []byte { return pdfDocument(pages, padding, 96) }
 
-func document(pages, padding, height int) []byte {
+func pdfDocument(pages, padding, height int) []byte {
 	objects := []string{"<< /Type /Catalog /Pages 2 0 R >>", "", "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"}
 	var kids bytes.Buffer
 	for n := 1; n <= pages; n++ {
@@ -25,21 +24,21 @@ func document(pages, padding, height int) []byte {
 			fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(text), text))
 	}
 	objects[1] = fmt.Sprintf("<< /Type /Pages /Count %d /Kids [%s] >>", pages, kids.String())
-	return Assemble(objects, padding)
+	return AssemblePDF(objects, padding)
 }
 
-// Authored returns a PDF of one empty page whose metadata has an author, written as a string of a
-// PDF.
-func Authored(author string) []byte {
-	file := Assemble([]string{
+// AuthoredPDF returns a PDF of one empty page whose metadata has an author, written as a string of
+// a PDF.
+func AuthoredPDF(author string) []byte {
+	file := AssemblePDF([]string{
 		"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
 		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 96] >>", "<< /Author " + author + " >>",
 	}, 0)
 	return bytes.Replace(file, []byte("/Root 1 0 R >>"), []byte("/Root 1 0 R /Info 4 0 R >>"), 1)
 }
 
-// Assemble returns a PDF of the given objects. The first is the catalog.
-func Assemble(objects []string, padding int) []byte {
+// AssemblePDF returns a PDF of the given objects. The first is the catalog.
+func AssemblePDF(objects []string, padding int) []byte {
 	var out bytes.Buffer
 	out.WriteString("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n")
 	if padding > 0 {

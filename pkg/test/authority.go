@@ -1,5 +1,4 @@
-// Package certificatetest makes certificates for tests, and servers that end TLS before others.
-package certificatetest
+package test
 
 import (
 	"crypto/ecdsa"
@@ -40,7 +39,7 @@ func NewAuthority(t testing.TB) *Authority {
 // Trusted returns the authority that Trust made.
 func Trusted(t testing.TB) *Authority {
 	t.Helper()
-	require.NotNil(t, trusted.cert, "TestMain has to call certificatetest.Trust")
+	require.NotNil(t, trusted.cert, "TestMain has to call test.Trust")
 	return of(t, trusted.cert, trusted.key)
 }
 

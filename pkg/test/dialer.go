@@ -1,4 +1,4 @@
-package clickhousetest
+package test
 
 import (
 	"context"

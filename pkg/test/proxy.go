@@ -1,4 +1,4 @@
-package certificatetest
+package test
 
 import (
 	"crypto/tls"
