@@ -23,8 +23,6 @@ func CampaignID(n int) string { return fmt.Sprintf("00000000-0000-0000-0000-%012
 // six sessions of people and one of a bot. Addresses are copied, as by --sql-emails. run executes a
 // statement as a user who may insert, and fails the test.
 func WriteCampaign(run func(sql string)) {
-	const account = CampaignAccount
-	id := CampaignID
 	documents(run)
 	genericLinks(run)
 	submissions(run)
@@ -38,11 +36,11 @@ func documents(run func(sql string)) {
 		title              string
 	}{{guide, 2, 3, "Guide"}, {checklist, 1, 2, "Checklist"}} {
 		run(fmt.Sprintf("INSERT INTO lodestone.lead_magnets (id, account_id, title, is_active, file_version, page_count, created_at, version) VALUES ('%s', '%s', '%s', true, %d, %d, '2026-03-01 12:00:00', 1)",
-			id(m.id), account, m.title, m.version, m.pages))
+			CampaignID(m.id), CampaignAccount, m.title, m.version, m.pages))
 	}
 	for _, v := range [][3]int{{guide, 1, 4}, {guide, 2, 3}, {checklist, 1, 2}} {
 		run(fmt.Sprintf("INSERT INTO lodestone.magnet_versions VALUES ('%s', '%s', %d, %d, 1)",
-			account, id(v[0]), v[1], v[2]))
+			CampaignAccount, CampaignID(v[0]), v[1], v[2]))
 	}
 }
 
@@ -56,10 +54,11 @@ func genericLinks(run func(sql string)) {
 		{blog, checklist, 1, 2, 0, 0, "blog", ""},
 	} {
 		run(fmt.Sprintf("INSERT INTO lodestone.generic_links (id, account_id, lead_magnet_id, slug, active, submission_count, created_at, version) VALUES ('%s', '%s', '%s', '%s', true, %d, '2026-03-01 12:00:00', 1)",
-			id(g.link), account, id(g.magnet), g.slug, g.submissions))
+			CampaignID(g.link), CampaignAccount, CampaignID(g.magnet), g.slug, g.submissions))
 		run(fmt.Sprintf(`INSERT INTO lodestone.link_views (account_id, lead_magnet_id, generic_link_id, event_id, referrer, url, bot, created_at)
 			SELECT '%s', '%s', '%s', generateUUIDv4(), if(number < %d, 'https://News.example/x?y=1', ''), '%s', if(number >= %d, 'scanner', ''), '2026-03-02 07:00:00' FROM numbers(%d)`,
-			account, id(g.magnet), id(g.link), g.referred, "https://docs.example/l/"+g.slug+g.query, g.views-g.bots, g.views))
+			CampaignAccount, CampaignID(g.magnet), CampaignID(g.link), g.referred,
+			"https://docs.example/l/"+g.slug+g.query, g.views-g.bots, g.views))
 	}
 }
 
@@ -92,7 +91,8 @@ func submissions(run func(sql string)) {
 		run(fmt.Sprintf(`INSERT INTO lodestone.submissions (id, account_id, lead_magnet_id, generic_link_id, email, email_domain, person_id, verification_required, verified,
 			utm_source, utm_medium, utm_campaign, referrer, submitted_at, verified_at, consented_at, version)
 			VALUES ('%s', '%s', '%s', '%s', '%s', substringIndex('%[5]s', '@', -1), '%s', %t, %t, %s, %s, %s, %s, 1)`,
-			id(s.id), account, id(s.magnet), id(s.generic), s.email, id(s.person), s.required, s.verified, s.source,
+			CampaignID(s.id), CampaignAccount, CampaignID(s.magnet), CampaignID(s.generic),
+			s.email, CampaignID(s.person), s.required, s.verified, s.source,
 			s.submitted, s.verifiedAt, s.consented))
 	}
 }
@@ -113,8 +113,9 @@ func accessLinks(run func(sql string)) {
 		run(fmt.Sprintf(`INSERT INTO lodestone.access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_domain, person_id,
 			utm_source, utm_medium, utm_campaign, referrer, source, is_active, created_at, version)
 			VALUES ('%s', '%s', '%s', nullIf('%s', '%[11]s'), nullIf('%[5]s', '%[11]s'), '%[6]s', substringIndex('%[6]s', '@', -1), '%[7]s', %[8]s, '%[9]s', true, '%[10]s', 1)`,
-			id(l.link), account, id(l.magnet), id(l.generic), id(l.submission), l.email, id(l.person), l.source,
-			map[bool]string{true: "form", false: "api"}[l.generic > 0], l.created, id(0)))
+			CampaignID(l.link), CampaignAccount, CampaignID(l.magnet), CampaignID(l.generic),
+			CampaignID(l.submission), l.email, CampaignID(l.person), l.source,
+			map[bool]string{true: "form", false: "api"}[l.generic > 0], l.created, CampaignID(0)))
 	}
 }
 
@@ -140,7 +141,8 @@ func sessions(run func(sql string)) {
 			event++
 			run(fmt.Sprintf(`INSERT INTO lodestone.events (account_id, lead_magnet_id, magnet_version, access_link_id, generic_link_id, session_id, event_id, user_agent, bot, created_at, event_type, page, duration_ms)
 				SELECT '%s', '%s', %d, '%s', '%s', '%s', '%s', '%s', '%s', toDateTime64('%s', 3, 'UTC') + %d, e.1, e.2, e.3 * 1000 FROM (SELECT (%s) AS e)`,
-				account, id(s.magnet), s.version, id(s.link), id(s.generic), id(200+n), id(event), s.agent, s.bot, s.started, i, e))
+				CampaignAccount, CampaignID(s.magnet), s.version, CampaignID(s.link), CampaignID(s.generic),
+				CampaignID(200+n), CampaignID(event), s.agent, s.bot, s.started, i, e))
 		}
 	}
 }
