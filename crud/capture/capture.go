@@ -177,6 +177,11 @@ func (c *Capture) takeMail(ctx context.Context, a email.Address) (wait time.Dura
 func (c *Capture) submit(ctx context.Context, tx pgx.Tx, link store.GenericLink, f Form, address email.Address,
 	mayMail bool) (out Outcome, full bool, err error) {
 	q, now := store.New(tx), c.deps.Now()
+	if f.Suspect != "" {
+		if f.leftOut, err = q.LeavesOut(ctx, string(f.Suspect)); err != nil {
+			return Outcome{}, false, fmt.Errorf("read what the account leaves out: %w", err)
+		}
+	}
 	first, err := c.record(ctx, tx, link, f, address, now)
 	if err != nil {
 		return Outcome{}, false, err
@@ -279,14 +284,10 @@ func (c *Capture) record(ctx context.Context, tx pgx.Tx, link store.GenericLink,
 		}
 		return false, nil
 	}
-	visitor, err := visitorOf(ctx, tx, f)
-	if err != nil {
-		return false, err
-	}
 	err = webhook.Emit(ctx, tx, c.deps.Tokens, link.AccountID, webhook.FormSubmitted{
 		SubmissionID: id, GenericLinkID: link.ID, LeadMagnetID: link.LeadMagnetID, Email: address.Text, Name: p.Name,
 		Answers:              f.Answers,
-		VerificationRequired: link.RequireVerification, UTM: f.UTM, Visitor: visitor,
+		VerificationRequired: link.RequireVerification, UTM: f.UTM, Visitor: f.visitor(),
 		SubmittedAt: api.TimeOf(now),
 	})
 	if err != nil {
@@ -295,17 +296,8 @@ func (c *Capture) record(ctx context.Context, tx pgx.Tx, link store.GenericLink,
 	return true, nil
 }
 
-// visitorOf returns what webhooks say of who sent a form.
-func visitorOf(ctx context.Context, tx pgx.Tx, f Form) (webhook.Visitor, error) {
-	if f.Suspect == "" {
-		return webhook.VisitorOf(f.Bot, "", false), nil
-	}
-	leftOut, err := store.New(tx).LeavesOut(ctx, string(f.Suspect))
-	if err != nil {
-		return webhook.Visitor{}, fmt.Errorf("read what the account leaves out: %w", err)
-	}
-	return webhook.VisitorOf(f.Bot, f.Suspect, leftOut), nil
-}
+// visitor returns what webhooks say of who sent the form.
+func (f Form) visitor() webhook.Visitor { return webhook.VisitorOf(f.Bot, f.Suspect, f.leftOut) }
 
 // formAccess returns the secret of a link for whoever submitted the form, or "" if the form leads
 // to a page of the owner's instead. The link is new each time, since the next to type the address
@@ -313,11 +305,7 @@ func visitorOf(ctx context.Context, tx pgx.Tx, f Form) (webhook.Visitor, error) 
 // a submission that was verified.
 func (c *Capture) formAccess(ctx context.Context, tx pgx.Tx, link store.GenericLink, s store.Submission, f Form,
 	mayMail bool) (string, error) {
-	visitor, err := visitorOf(ctx, tx, f)
-	if err != nil {
-		return "", err
-	}
-	own, err := c.mailboxAccess(ctx, tx, link, s, visitor)
+	own, err := c.mailboxAccess(ctx, tx, link, s, f.visitor())
 	if err != nil {
 		return "", err
 	}

@@ -53,6 +53,7 @@ type Form struct {
 	Language    locale.Language // of the page, and so of its mails; "": English
 	Bot         bool            // a program sent it, and says that it is one
 	Suspect     suspect.Rule    // that suspects who sent it; set by Submit
+	leftOut     bool            // the account leaves out what that rule suspects
 	HeadlineB   *bool           // whether the second headline of two was shown; nil: neither
 	// Answers are those in the fields of the link, by key: as typed, and once checked as stored.
 	Answers map[string]string

@@ -58,10 +58,8 @@ func judgeEnded(ctx context.Context, q *store.Queries, rows []store.EndSessionsR
 			since = at
 		}
 	}
-	err = q.JudgePaths(ctx, store.JudgePathsParams{Rule: string(suspect.SamePath), IDs: ids, Since: since,
-		Links: suspect.SamePathLinks, Seconds: suspect.SamePathSeconds})
-	if err != nil {
-		return nil, fmt.Errorf("judge sessions by their paths: %w", err)
+	if err := judgePaths(ctx, q, ids, since); err != nil {
+		return nil, err
 	}
 	found, err := q.SuspectsAmong(ctx, ids)
 	if err != nil {

@@ -85,4 +85,11 @@ func TestTheSamePathInManyLinksIsSuspected(t *testing.T) {
 	}
 	require.NoError(t, r.closer().Close(t.Context()))
 	require.Equal(t, scanned, r.rules())
+
+	// Who a session was of is forgotten with its end: no rule compares it with others again.
+	var over, known int
+	require.NoError(t, r.db.Unscoped().QueryRow(t.Context(), `SELECT count(*), count(client) FROM sessions
+		WHERE account_id = $1 AND ended_at IS NOT NULL`, r.owner).Scan(&over, &known))
+	require.Positive(t, over)
+	require.Zero(t, known)
 }

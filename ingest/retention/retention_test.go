@@ -369,10 +369,26 @@ func TestALargeMonthIsWrittenDownInParts(t *testing.T) {
 	}
 	r.Exec("INSERT INTO counted_sessions SELECT id, gen_random_uuid(), $1 FROM access_link_counts", r.yyyymm(5))
 	require.Positive(t, left())
+	suspect := func(at time.Time) {
+		r.Exec("INSERT INTO suspects (id, account_id, access_link_id, rule, started_at) VALUES (gen_random_uuid(), $1, $2, 'delivery', $3)",
+			r.account, uuid.New(), at)
+	}
+	r.Exec("INSERT INTO suspects (id, account_id, access_link_id, rule, started_at) SELECT gen_random_uuid(), $1, $1, 'delivery', $2 FROM generate_series(1, 10001)",
+		r.account, r.month(5))
+	suspect(r.month(4).AddDate(0, 0, -3))
+	suspect(r.month(4).Add(-13 * time.Hour)) // late on the last day: it may go on in the next month
+	suspect(r.month(4))
 	r.Exec("INSERT INTO rounds (service, finished_at) VALUES ('counters', now()) ON CONFLICT (service) DO UPDATE SET finished_at = now()")
 	_, err = r.job(0).Expire(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, left())
+	var suspects, noted int
+	require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(),
+		"SELECT count(*) FROM suspects WHERE account_id = $1", r.account).Scan(&suspects))
+	require.Equal(t, 2, suspects, "they leave with their events")
+	require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(),
+		"SELECT count(DISTINCT id) FROM entity_changes WHERE entity = 'suspects'").Scan(&noted))
+	require.Equal(t, 10004, noted, "their copies for SQL leave as well")
 }
 
 func (r *rig) native(query string) {

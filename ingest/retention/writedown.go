@@ -289,8 +289,8 @@ FROM (` + landings + `)
 GROUP BY account_id, generic_link_id` + stream.InOrderOfMinutes
 }
 
-// expireSessions deletes the counted sessions of months that are deleted, some at a time. It waits
-// for the counters to have what was stored before, so that a session that went on is not counted
+// expireSessions deletes the counted sessions of months that are deleted, and the suspects among
+// their sessions, some at a time. It waits for the counters to have what was stored before, so that a session that went on is not counted
 // again.
 func (j *Job) expireSessions(ctx context.Context) error {
 	for {
@@ -308,6 +308,11 @@ func (j *Job) expireSessions(ctx context.Context) error {
 				AfterLink: next.AfterLink, AfterSession: next.AfterSession, Month: next.Month, MaxSessions: expireAtOnce,
 			})
 			if errors.Is(err, pgx.ErrNoRows) {
+				n, err := q.ExpireSuspects(ctx, store.ExpireSuspectsParams{Month: next.Month, MaxSuspects: expireAtOnce})
+				more = n == expireAtOnce
+				if err != nil || more {
+					return err
+				}
 				return q.SetExpiry(ctx, store.SetExpiryParams{AfterLink: next.AfterLink,
 					AfterSession: next.AfterSession, Finished: true})
 			}
@@ -326,5 +331,5 @@ func (j *Job) expireSessions(ctx context.Context) error {
 	}
 }
 
-// expireAtOnce is how many counted sessions are looked at in one transaction.
+// expireAtOnce is how many sessions are looked at in one transaction.
 const expireAtOnce = 10_000

@@ -45,6 +45,7 @@ Checklist 2 1 1 0`,
 mobile 2 33.3`,
 	"How much comes from bots?": `link views 1 15 6.7
 sessions 1 7 14.3`,
+	"Which events are of suspected scanners?": "delivery Guide 1 1",
 	"How long does it take until a link is first read?": `Checklist 1 0.5
 Guide 4 12.5`,
 	"At what hour do they read?": `9 3

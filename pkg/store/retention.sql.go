@@ -104,6 +104,27 @@ func (q *Queries) ExpireSessions(ctx context.Context, arg ExpireSessionsParams) 
 	return i, err
 }
 
+const expireSuspects = `-- name: ExpireSuspects :execrows
+DELETE FROM suspects WHERE id IN (
+    SELECT s.id FROM suspects s
+    WHERE s.started_at < (to_date($1::integer::text, 'YYYYMM') + interval '1 month' - interval '1 day') AT TIME ZONE 'UTC'
+    LIMIT $2::bigint)
+`
+
+type ExpireSuspectsParams struct {
+	Month       int32
+	MaxSuspects int64
+}
+
+// Deletes some suspects whose events left with a month. A session that began on its last day may have events in the next, with which it leaves.
+func (q *Queries) ExpireSuspects(ctx context.Context, arg ExpireSuspectsParams) (int64, error) {
+	result, err := q.db.Exec(ctx, expireSuspects, arg.Month, arg.MaxSuspects)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const keysMoved = `-- name: KeysMoved :one
 SELECT (count(DISTINCT topic_id) > count(DISTINCT topic))::boolean AS moved FROM partition_placements
 `

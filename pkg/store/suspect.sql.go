@@ -35,6 +35,32 @@ func (q *Queries) AddSuspect(ctx context.Context, arg AddSuspectParams) error {
 	return err
 }
 
+const addSuspects = `-- name: AddSuspects :exec
+INSERT INTO suspects (id, account_id, access_link_id, rule, started_at)
+SELECT unnest($1::uuid[]), unnest($2::uuid[]), unnest($3::uuid[]), $4::text,
+    unnest($5::timestamptz[])
+ON CONFLICT (id) DO NOTHING
+`
+
+type AddSuspectsParams struct {
+	IDs      []uuid.UUID
+	Accounts []uuid.UUID
+	Links    []uuid.UUID
+	Rule     string
+	Started  []time.Time
+}
+
+func (q *Queries) AddSuspects(ctx context.Context, arg AddSuspectsParams) error {
+	_, err := q.db.Exec(ctx, addSuspects,
+		arg.IDs,
+		arg.Accounts,
+		arg.Links,
+		arg.Rule,
+		arg.Started,
+	)
+	return err
+}
+
 const countSuspects = `-- name: CountSuspects :many
 SELECT s.rule, count(*) AS sessions, count(DISTINCT coalesce(a.email_key, s.access_link_id::text)) AS people
 FROM suspects s LEFT JOIN access_links a ON a.account_id = s.account_id AND a.id = s.access_link_id
@@ -74,6 +100,16 @@ func (q *Queries) CountSuspects(ctx context.Context, arg CountSuspectsParams) ([
 	return items, nil
 }
 
+const forgetClients = `-- name: ForgetClients :exec
+UPDATE sessions SET client = NULL WHERE id = ANY ($1::uuid[]) AND client IS NOT NULL
+`
+
+// Of sessions that are judged: nothing compares them with others again.
+func (q *Queries) ForgetClients(ctx context.Context, ids []uuid.UUID) error {
+	_, err := q.db.Exec(ctx, forgetClients, ids)
+	return err
+}
+
 const judgeInput = `-- name: JudgeInput :exec
 INSERT INTO suspects (id, account_id, access_link_id, rule, started_at)
 SELECT s.id, s.account_id, s.access_link_id, $1::text, s.started_at
@@ -97,43 +133,6 @@ func (q *Queries) JudgeInput(ctx context.Context, arg JudgeInputParams) error {
 		arg.IDs,
 		arg.Pages,
 		arg.PageMs,
-	)
-	return err
-}
-
-const judgePaths = `-- name: JudgePaths :exec
-WITH alike AS (
-    SELECT s.id AS of, o.id, o.account_id, o.access_link_id, o.started_at
-    FROM sessions s
-    JOIN sessions o ON o.account_id = s.account_id AND o.client = s.client AND o.pages = s.pages AND NOT o.bot
-        AND o.started_at >= s.started_at AND o.started_at <= s.started_at + make_interval(secs => $3::float8)
-        AND abs(o.duration_ms - s.duration_ms) <= 250 + s.duration_ms / 20
-    WHERE s.id = ANY ($4::uuid[]) AND NOT s.bot AND s.client IS NOT NULL AND s.pages <> '{}'
-        AND (o.id = ANY ($4::uuid[]) OR o.ended_at IS NULL AND o.started_at >= $5::timestamptz)
-)
-INSERT INTO suspects (id, account_id, access_link_id, rule, started_at)
-SELECT DISTINCT id, account_id, access_link_id, $1::text, started_at FROM alike
-WHERE of IN (SELECT of FROM alike GROUP BY of HAVING count(DISTINCT access_link_id) >= $2::bigint)
-ON CONFLICT (id) DO NOTHING
-`
-
-type JudgePathsParams struct {
-	Rule    string
-	Links   int64
-	Seconds float64
-	IDs     []uuid.UUID
-	Since   time.Time
-}
-
-// Suspects those of the sessions, which are over, and of those that began soon after and are not, in which one browser saw the same pages in
-// about the same time, of many links. Sessions end in the order of their last activity, so the first of a row finds the others.
-func (q *Queries) JudgePaths(ctx context.Context, arg JudgePathsParams) error {
-	_, err := q.db.Exec(ctx, judgePaths,
-		arg.Rule,
-		arg.Links,
-		arg.Seconds,
-		arg.IDs,
-		arg.Since,
 	)
 	return err
 }
@@ -241,6 +240,80 @@ func (q *Queries) NewestSuspects(ctx context.Context, arg NewestSuspectsParams) 
 			&i.DurationMs,
 			&i.SentAt,
 			&i.RemindedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const paths = `-- name: Paths :many
+WITH paths AS (
+    SELECT account_id, client, pages, min(started_at) AS since, max(started_at) AS until
+    FROM sessions WHERE id = ANY ($2::uuid[]) AND NOT bot AND client IS NOT NULL AND pages <> '{}'
+    GROUP BY account_id, client, pages
+), seen AS (
+    SELECT s.id, s.account_id, s.access_link_id, s.magnet_version, s.started_at, s.last_active_at, s.ended_at, s.pages, s.duration_ms, s.downloads, s.bot, s.touched, s.client FROM sessions s
+    WHERE s.id = ANY ($2::uuid[]) AND NOT s.bot AND s.client IS NOT NULL AND s.pages <> '{}'
+    UNION ALL
+    SELECT s.id, s.account_id, s.access_link_id, s.magnet_version, s.started_at, s.last_active_at, s.ended_at, s.pages, s.duration_ms, s.downloads, s.bot, s.touched, s.client FROM paths p JOIN sessions s USING (account_id, client, pages)
+    WHERE NOT s.bot AND s.ended_at IS NULL AND s.started_at >= $3::timestamptz
+        AND s.started_at BETWEEN p.since AND p.until + make_interval(secs => $4::float8)
+), counted AS (
+    SELECT id, account_id, access_link_id, magnet_version, started_at, last_active_at, ended_at, pages, duration_ms, downloads, bot, touched, client, count(*) OVER (PARTITION BY account_id, client, pages) AS alike FROM seen
+)
+SELECT id, account_id, access_link_id, client::bigint AS client, pages, duration_ms, started_at, (ended_at IS NOT NULL)::boolean AS over
+FROM counted WHERE alike >= $1::bigint
+ORDER BY started_at, id
+`
+
+type PathsParams struct {
+	Links   int64
+	IDs     []uuid.UUID
+	Since   time.Time
+	Seconds float64
+}
+
+type PathsRow struct {
+	ID           uuid.UUID
+	AccountID    uuid.UUID
+	AccessLinkID uuid.UUID
+	Client       int64
+	Pages        []int32
+	DurationMs   int64
+	StartedAt    time.Time
+	Over         bool
+}
+
+// The sessions of the ids, which are over, and those that are not, with as many that one browser began in the span of time and saw the same
+// pages in, in the order of their beginning.
+func (q *Queries) Paths(ctx context.Context, arg PathsParams) ([]PathsRow, error) {
+	rows, err := q.db.Query(ctx, paths,
+		arg.Links,
+		arg.IDs,
+		arg.Since,
+		arg.Seconds,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []PathsRow
+	for rows.Next() {
+		var i PathsRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.AccountID,
+			&i.AccessLinkID,
+			&i.Client,
+			&i.Pages,
+			&i.DurationMs,
+			&i.StartedAt,
+			&i.Over,
 		); err != nil {
 			return nil, err
 		}

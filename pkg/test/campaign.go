@@ -145,4 +145,6 @@ func sessions(run func(sql string)) {
 				CampaignID(200+n), CampaignID(event), s.agent, s.bot, s.started, i, e))
 		}
 	}
+	run(fmt.Sprintf("INSERT INTO lodestone.suspects (id, account_id, access_link_id, rule, started_at, version) VALUES ('%s', '%s', '%s', 'delivery', '2026-03-03 09:10:00', 1)",
+		ID(203), Account, ID(104)))
 }

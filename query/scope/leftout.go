@@ -93,7 +93,8 @@ const maxKnown = 10_000
 
 // without returns the condition, in the form of filters, that an event is in no session of the
 // rules. The session is as the projection quarters has it, so that the projection can answer. Rows
-// of a rule are never changed, and those that are deleted are of accounts that are.
+// of a rule are never changed, and deleted only with the events or the account, so FINAL is not
+// needed.
 func without(account uuid.UUID, rules []suspect.Rule) string {
 	return fmt.Sprintf(` AND if(session_id = toUUID(\'%s\'), event_id, session_id) NOT IN (`+
 		`SELECT id FROM lodestone.suspects WHERE account_id = toUUID(\'%s\') AND rule IN %s)`,

@@ -58,5 +58,12 @@ WITH looked AS MATERIALIZED (
 )
 SELECT looked.link_id, looked.session FROM looked ORDER BY looked.link_id DESC, looked.session DESC LIMIT 1;
 
+-- name: ExpireSuspects :execrows
+-- Deletes some suspects whose events left with a month. A session that began on its last day may have events in the next, with which it leaves.
+DELETE FROM suspects WHERE id IN (
+    SELECT s.id FROM suspects s
+    WHERE s.started_at < (to_date(sqlc.arg(month)::integer::text, 'YYYYMM') + interval '1 month' - interval '1 day') AT TIME ZONE 'UTC'
+    LIMIT sqlc.arg(max_suspects)::bigint);
+
 -- name: SetExpiry :exec
 UPDATE session_expiry SET after_link = sqlc.arg(after_link), after_session = sqlc.arg(after_session), finished = sqlc.arg(finished);

@@ -24,22 +24,36 @@ WHERE s.id = ANY (sqlc.arg(ids)::uuid[]) AND NOT s.bot AND NOT s.touched
     AND cardinality(s.pages) >= sqlc.arg(pages)::integer AND s.duration_ms < cardinality(s.pages) * sqlc.arg(page_ms)::integer
 ON CONFLICT (id) DO NOTHING;
 
--- name: JudgePaths :exec
--- Suspects those of the sessions, which are over, and of those that began soon after and are not, in which one browser saw the same pages in
--- about the same time, of many links. Sessions end in the order of their last activity, so the first of a row finds the others.
-WITH alike AS (
-    SELECT s.id AS of, o.id, o.account_id, o.access_link_id, o.started_at
-    FROM sessions s
-    JOIN sessions o ON o.account_id = s.account_id AND o.client = s.client AND o.pages = s.pages AND NOT o.bot
-        AND o.started_at >= s.started_at AND o.started_at <= s.started_at + make_interval(secs => sqlc.arg(seconds)::float8)
-        AND abs(o.duration_ms - s.duration_ms) <= 250 + s.duration_ms / 20
+-- name: Paths :many
+-- The sessions of the ids, which are over, and those that are not, with as many that one browser began in the span of time and saw the same
+-- pages in, in the order of their beginning.
+WITH paths AS (
+    SELECT account_id, client, pages, min(started_at) AS since, max(started_at) AS until
+    FROM sessions WHERE id = ANY (sqlc.arg(ids)::uuid[]) AND NOT bot AND client IS NOT NULL AND pages <> '{}'
+    GROUP BY account_id, client, pages
+), seen AS (
+    SELECT s.* FROM sessions s
     WHERE s.id = ANY (sqlc.arg(ids)::uuid[]) AND NOT s.bot AND s.client IS NOT NULL AND s.pages <> '{}'
-        AND (o.id = ANY (sqlc.arg(ids)::uuid[]) OR o.ended_at IS NULL AND o.started_at >= sqlc.arg(since)::timestamptz)
+    UNION ALL
+    SELECT s.* FROM paths p JOIN sessions s USING (account_id, client, pages)
+    WHERE NOT s.bot AND s.ended_at IS NULL AND s.started_at >= sqlc.arg(since)::timestamptz
+        AND s.started_at BETWEEN p.since AND p.until + make_interval(secs => sqlc.arg(seconds)::float8)
+), counted AS (
+    SELECT *, count(*) OVER (PARTITION BY account_id, client, pages) AS alike FROM seen
 )
+SELECT id, account_id, access_link_id, client::bigint AS client, pages, duration_ms, started_at, (ended_at IS NOT NULL)::boolean AS over
+FROM counted WHERE alike >= sqlc.arg(links)::bigint
+ORDER BY started_at, id;
+
+-- name: AddSuspects :exec
 INSERT INTO suspects (id, account_id, access_link_id, rule, started_at)
-SELECT DISTINCT id, account_id, access_link_id, sqlc.arg(rule)::text, started_at FROM alike
-WHERE of IN (SELECT of FROM alike GROUP BY of HAVING count(DISTINCT access_link_id) >= sqlc.arg(links)::bigint)
+SELECT unnest(sqlc.arg(ids)::uuid[]), unnest(sqlc.arg(accounts)::uuid[]), unnest(sqlc.arg(links)::uuid[]), sqlc.arg(rule)::text,
+    unnest(sqlc.arg(started)::timestamptz[])
 ON CONFLICT (id) DO NOTHING;
+
+-- name: ForgetClients :exec
+-- Of sessions that are judged: nothing compares them with others again.
+UPDATE sessions SET client = NULL WHERE id = ANY (sqlc.arg(ids)::uuid[]) AND client IS NOT NULL;
 
 -- name: SuspectsAmong :many
 -- The sessions that are suspected, and whether their account leaves them out.

@@ -1,0 +1,4 @@
+package session
+
+// Alike is alike.
+var Alike = alike
