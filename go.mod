@@ -53,6 +53,7 @@ require (
 	go.opentelemetry.io/otel/trace v1.47.0 // traces, as libraries see them
 	go.opentelemetry.io/proto/otlp v1.11.0 // tests: what a receiver of traces gets
 	go.uber.org/goleak v1.3.0 // tests: no goroutine is left
+	go4.org/netipx v0.0.0-20231129151722-fdeea329fbba // sets of networks
 	golang.org/x/net v0.62.0 // internationalised host names
 	golang.org/x/oauth2 v0.38.0 // trades the codes of OpenID Connect, with PKCE
 	golang.org/x/sync v0.25.0 // errgroup
@@ -95,7 +96,6 @@ require (
 	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
 	github.com/zeebo/xxh3 v1.1.0 // indirect
 	go.opentelemetry.io/otel/exporters/otlp/otlptrace v1.47.0 // indirect
-	go4.org/netipx v0.0.0-20231129151722-fdeea329fbba // indirect
 	golang.org/x/time v0.15.0 // indirect
 	golang.org/x/xerrors v0.0.0-20200804184101-5ec99f83aff1 // indirect
 	google.golang.org/genproto/googleapis/api v0.0.0-20261005182115-fad411399dd8 // indirect

@@ -5,8 +5,8 @@ import (
 	"net/netip"
 	"time"
 
+	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/config"
-	"lodestone/pkg/dialguard"
 )
 
 // Config is the setting of webhooks.
@@ -33,8 +33,7 @@ func (c *Config) BeforeApply() error {
 func (c Config) Validate() error {
 	var errs []error
 	if _, err := c.networks(); err != nil {
-		errs = append(errs, config.Invalid("--webhook-allow-networks", "cannot be read: "+err.Error(),
-			"give networks such as 10.1.0.0/16, or addresses, or none"))
+		errs = append(errs, err)
 	}
 	if c.SessionIdle < time.Second || c.SessionIdle > 24*time.Hour {
 		errs = append(errs, config.Invalid("--session-idle", "is out of range", "give a time from 1s to 24h"))
@@ -47,7 +46,7 @@ func (c Config) networks() ([]netip.Prefix, error) {
 	if len(c.AllowNetworks) == 1 && c.AllowNetworks[0] == "none" {
 		return nil, nil
 	}
-	return dialguard.ParseNetworks(c.AllowNetworks)
+	return clientaddr.Networks("--webhook-allow-networks", c.AllowNetworks)
 }
 
 // maxTimeout is shorter than an operation of the API may take, since a test is sent by one.

@@ -289,9 +289,9 @@ FROM (` + landings + `)
 GROUP BY account_id, generic_link_id` + stream.InOrderOfMinutes
 }
 
-// expireSessions deletes the counted sessions of months that are deleted, and the suspects among
-// their sessions, some at a time. It waits for the counters to have what was stored before, so that a session that went on is not counted
-// again.
+// expireSessions deletes the counted sessions of months that are deleted, and the suspects of these
+// months, some at a time. It waits for the counters to have what was stored before, so that a
+// session that went on is not counted again.
 func (j *Job) expireSessions(ctx context.Context) error {
 	for {
 		more := false

@@ -3,6 +3,7 @@ package clientaddr
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -53,18 +54,32 @@ func (c Config) Finder() (*Finder, error) {
 func Networks(setting string, texts []string) ([]netip.Prefix, error) {
 	var list []netip.Prefix
 	for _, text := range texts {
-		prefix, err := netip.ParsePrefix(text)
+		network, err := ParseNetwork(text)
 		if err != nil {
-			addr, err := netip.ParseAddr(text)
-			if err != nil {
-				return nil, config.Invalid(setting, "has "+text+", which is not a network",
-					"write networks such as 10.0.0.0/8, or single addresses, separated by commas")
-			}
-			prefix = netip.PrefixFrom(addr, addr.BitLen())
+			return nil, config.Invalid(setting, "has "+err.Error(),
+				"write networks such as 10.0.0.0/8, or single addresses, separated by commas")
 		}
-		list = append(list, prefix.Masked())
+		list = append(list, network)
 	}
 	return list, nil
+}
+
+// ParseNetwork reads a network such as 10.0.0.0/8, or a single address. It takes no IPv4 in the
+// form of IPv6.
+func ParseNetwork(text string) (netip.Prefix, error) {
+	text = strings.TrimSpace(text)
+	p, err := netip.ParsePrefix(text)
+	if err != nil {
+		a, err := netip.ParseAddr(text)
+		if err != nil || a.Zone() != "" {
+			return p, fmt.Errorf("%q, which is not a network", text)
+		}
+		p = netip.PrefixFrom(a, a.BitLen())
+	}
+	if p.Addr().Is4In6() {
+		return p, fmt.Errorf("%q, which is an IPv4 network in the form of IPv6", text)
+	}
+	return p.Masked(), nil
 }
 
 // New returns the finder that believes the proxies of some networks, about the one header that they

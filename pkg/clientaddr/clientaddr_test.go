@@ -100,3 +100,15 @@ func TestConfig(t *testing.T) {
 	require.True(t, config.IsInvalid(clientaddr.Config{TrustedProxies: []string{"proxy"}}.Validate()))
 	require.True(t, config.IsInvalid(clientaddr.Config{ForwardedHeader: "x-real-ip"}.Validate()))
 }
+
+func TestNetworks(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "x", "localhost", "10.0.0.0/33", "fe80::1%eth0", "::ffff:10.0.0.1",
+		"::ffff:10.0.0.0/104"} {
+		_, err := clientaddr.ParseNetwork(text)
+		require.Error(t, err, text)
+	}
+	network, err := clientaddr.ParseNetwork(" 10.1.2.3/16")
+	require.NoError(t, err)
+	require.Equal(t, "10.1.0.0/16", network.String())
+}

@@ -83,25 +83,3 @@ func (g *Guard) control(network, address string, _ syscall.RawConn) error {
 	}
 	return g.Check(to.Addr())
 }
-
-// ParseNetworks reads networks such as 10.0.0.0/8, or single addresses. The error names the first
-// one that is neither.
-func ParseNetworks(texts []string) ([]netip.Prefix, error) {
-	var networks []netip.Prefix
-	for _, text := range texts {
-		text = strings.TrimSpace(text)
-		p, err := netip.ParsePrefix(text)
-		if err != nil {
-			a, err := netip.ParseAddr(text)
-			if err != nil || a.Zone() != "" {
-				return nil, fmt.Errorf("%q is not a network", text)
-			}
-			p = netip.PrefixFrom(a, a.BitLen())
-		}
-		if p.Addr().Is4In6() {
-			return nil, fmt.Errorf("%q is an IPv4 network in the form of IPv6", text)
-		}
-		networks = append(networks, p.Masked())
-	}
-	return networks, nil
-}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/dns/dnsmessage"
 
+	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/dialguard"
 	"lodestone/pkg/test"
 	"lodestone/pkg/test/enginetest"
@@ -66,7 +67,7 @@ func TestCheck(t *testing.T) {
 
 func TestAllowedNetworks(t *testing.T) {
 	t.Parallel()
-	networks, err := dialguard.ParseNetworks([]string{"127.0.0.0/8", "::1", " 10.1.2.3/16"})
+	networks, err := clientaddr.Networks("", []string{"127.0.0.0/8", "::1", " 10.1.2.3/16"})
 	require.NoError(t, err)
 	g := dialguard.New(networks...)
 	for _, address := range []string{"127.0.0.1", "::ffff:127.0.0.1", "::1", "10.1.255.255", "64:ff9b::a01:1", "1.1.1.1"} {
@@ -74,10 +75,6 @@ func TestAllowedNetworks(t *testing.T) {
 	}
 	for _, address := range []string{"10.2.0.1", "::2", "192.168.0.1", "169.254.169.254"} {
 		require.Error(t, g.Check(netip.MustParseAddr(address)), address)
-	}
-	for _, text := range []string{"", "x", "localhost", "10.0.0.0/33", "fe80::1%eth0", "::ffff:10.0.0.0/104"} {
-		_, err := dialguard.ParseNetworks([]string{text})
-		require.Error(t, err, text)
 	}
 }
 
@@ -104,7 +101,7 @@ func server(t *testing.T, address string, location func() string) (hits *atomic.
 
 func client(t *testing.T, resolver *net.Resolver, allowed ...string) *http.Client {
 	t.Helper()
-	networks, err := dialguard.ParseNetworks(allowed)
+	networks, err := clientaddr.Networks("", allowed)
 	require.NoError(t, err)
 	transport := dialguard.NewTransport(dialguard.New(networks...), resolver)
 	t.Cleanup(transport.CloseIdleConnections)

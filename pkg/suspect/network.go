@@ -3,12 +3,15 @@ package suspect
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"net/netip"
 	"os"
-	"slices"
 	"strings"
 
+	"go4.org/netipx"
+
+	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/config"
 )
 
@@ -35,78 +38,34 @@ func (c Config) Open() (*Networks, error) {
 		return nil, config.Invalid(setting, fmt.Sprintf("cannot be read: %v", err),
 			"give the path of a file with a network a line, or leave the setting out")
 	}
-	n := &Networks{}
+	var networks netipx.IPSetBuilder
 	lines := bufio.NewScanner(bytes.NewReader(content))
 	for number := 1; lines.Scan(); number++ {
 		text, _, _ := strings.Cut(lines.Text(), "#")
 		if text = strings.TrimSpace(text); text == "" {
 			continue
 		}
-		network, err := parse(text)
+		network, err := clientaddr.ParseNetwork(text)
 		if err != nil {
-			return nil, config.Invalid(setting, fmt.Sprintf("is %s, whose line %d is no network: %v", c.File, number, err),
+			return nil, config.Invalid(setting, fmt.Sprintf("is %s, whose line %d has %v", c.File, number, err),
 				"write a network such as 192.0.2.0/24, or a single address, on each line")
 		}
-		n.ranges = append(n.ranges, addressRange{network.Addr(), last(network)})
+		networks.AddPrefix(network)
 	}
-	if err := lines.Err(); err != nil {
+	set, err := networks.IPSet()
+	if err = errors.Join(lines.Err(), err); err != nil {
 		return nil, config.Invalid(setting, fmt.Sprintf("is %s, which cannot be read: %v", c.File, err),
 			"write a network such as 192.0.2.0/24, or a single address, on each line")
 	}
-	n.join()
-	return n, nil
-}
-
-func parse(text string) (netip.Prefix, error) {
-	if addr, err := netip.ParseAddr(text); err == nil {
-		addr = addr.Unmap().WithZone("")
-		return netip.PrefixFrom(addr, addr.BitLen()), nil
-	}
-	network, err := netip.ParsePrefix(text)
-	return network.Masked(), err
-}
-
-// last returns the last address of a network.
-func last(network netip.Prefix) netip.Addr {
-	bytes := network.Addr().AsSlice()
-	for bit := network.Bits(); bit < len(bytes)*8; bit++ {
-		bytes[bit/8] |= 1 << (7 - bit%8)
-	}
-	addr, _ := netip.AddrFromSlice(bytes) // it has the length of an address
-	return addr
+	return &Networks{set}, nil
 }
 
 // Networks are networks. They are safe for concurrent use.
-type Networks struct{ ranges []addressRange }
-
-type addressRange struct{ first, last netip.Addr }
-
-// join sorts the ranges, and makes those that overlap one.
-func (n *Networks) join() {
-	slices.SortFunc(n.ranges, func(a, b addressRange) int { return a.first.Compare(b.first) })
-	joined := n.ranges[:0]
-	for _, r := range n.ranges {
-		if i := len(joined) - 1; i >= 0 && r.first.Compare(joined[i].last) <= 0 {
-			if r.last.Compare(joined[i].last) > 0 {
-				joined[i].last = r.last
-			}
-			continue
-		}
-		joined = append(joined, r)
-	}
-	n.ranges = joined
-}
+type Networks struct{ set *netipx.IPSet }
 
 // Has reports whether an address is in one of the networks.
 func (n *Networks) Has(addr netip.Addr) bool {
-	if n == nil || !addr.IsValid() {
-		return false
-	}
-	addr = addr.Unmap().WithZone("")
-	at, found := slices.BinarySearchFunc(n.ranges, addr, func(r addressRange, a netip.Addr) int {
-		return r.first.Compare(a)
-	})
-	return found || at > 0 && addr.Compare(n.ranges[at-1].last) <= 0
+	return n != nil && n.set.Contains(addr.Unmap().WithZone(""))
 }
 
 // Rule returns the rule of an address, "" if there is none.
