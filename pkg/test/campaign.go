@@ -146,5 +146,5 @@ func sessions(run func(sql string)) {
 		}
 	}
 	run(fmt.Sprintf("INSERT INTO lodestone.suspects (id, account_id, access_link_id, rule, started_at, version) VALUES ('%s', '%s', '%s', 'delivery', '2026-03-03 09:10:00', 1)",
-		ID(203), Account, ID(104)))
+		CampaignID(203), CampaignAccount, CampaignID(104)))
 }
