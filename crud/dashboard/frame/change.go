@@ -25,6 +25,7 @@ func ChangeQueries(all Query) []Query {
 		{ID: ByMagnet, Metrics: FunnelMetrics(), Dimensions: []string{"lead_magnet_id"}},
 		{ID: BySource, Metrics: []string{"people", "submissions", "people_finished", "people_finish_rate"},
 			Dimensions: []string{"utm_source"}, Limit: 20},
+		{ID: ByCampaign, Metrics: []string{"people", "people_finish_rate"}, Dimensions: []string{ByCampaign}, Limit: 20},
 	}
 }
 
@@ -42,8 +43,8 @@ const maxChanges = 3
 const enoughReaders = 10
 
 // Changes says in sentences, by rule, what changed from one time to another: how many read and
-// where the difference comes from, how far they read, and which source brings the readers who
-// finish.
+// where the difference comes from, how far they read, and which source or campaign brings the
+// readers who finish.
 func Changes(v Voice, b Batch) (list []Sentence) {
 	totals := b.Of(ByTime).Totals
 	readers, finish := v.Figure(totals, "people"), v.Figure(totals, "people_finish_rate")
@@ -58,7 +59,7 @@ func Changes(v Voice, b Batch) (list []Sentence) {
 		}
 		list = append(list, v.Sentence(key, "rate", &finish, "before", chart.Share(finish.Before)))
 	}
-	if s := bestSource(v, b.Of(BySource), finish); s != nil {
+	if s := bestOrigin(v, b, finish); s != nil {
 		list = append(list, s)
 	}
 	if s := formsChanged(v, totals); s != nil {
@@ -119,24 +120,29 @@ func causeOf(v Voice, b Batch, difference float64) string {
 	}).words
 }
 
-// bestSource says which source brings readers who finish, if it is clearly better than all
-// together; else it says nothing.
-func bestSource(v Voice, a Answer, all Figure) Sentence {
+// bestOrigin says which source or campaign brings readers who finish, if it is clearly better than
+// all together; else it says nothing.
+func bestOrigin(v Voice, b Batch, all Figure) Sentence {
 	var best Row
-	for _, r := range a.Rows {
-		if r.Text("utm_source") == "" || r.Is("other") || r.Number("people") < enoughReaders {
-			continue
-		}
-		if best == nil || r.Number("people_finish_rate") > best.Number("people_finish_rate") {
-			best = r
+	var key, name string
+	for _, by := range []struct{ id, dimension, key string }{
+		{BySource, "utm_source", "overview.changed.source"},
+		{ByCampaign, "utm_campaign", "overview.changed.campaign"},
+	} {
+		for _, r := range b.Of(by.id).Rows {
+			if r.Text(by.dimension) == "" || r.Is("other") || r.Number("people") < enoughReaders {
+				continue
+			}
+			if best == nil || r.Number("people_finish_rate") > best.Number("people_finish_rate") {
+				best, key, name = r, by.key, r.Text(by.dimension)
+			}
 		}
 	}
 	if best == nil || best.Number("people_finish_rate") < all.Value+0.05 {
 		return nil
 	}
 	rate, readers := v.Figure(best, "people_finish_rate"), v.Figure(best, "people")
-	return v.Sentence("overview.changed.source", "source", best.Text("utm_source"), "rate", &rate,
-		"readers", &readers, "all", &all)
+	return v.Sentence(key, "name", name, "rate", &rate, "readers", &readers, "all", &all)
 }
 
 // formsChanged says how many visitors send the form; nothing, if there are few. Where more forms
