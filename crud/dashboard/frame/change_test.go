@@ -32,27 +32,27 @@ func TestBestOriginIsNamed(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		sources, campaigns []Row
-		want               string
+		want               []string
 	}{
 		"source": {[]Row{origin("utm_source", "news", 40, 0.7)}, []Row{origin("utm_campaign", "spring", 40, 0.7)},
-			"overview.changed.source [name news rate 70 % readers 40 all 50 %]"},
+			[]string{"overview.changed.source [name news rate 70 % readers 40 all 50 %]"}},
 		"campaign": {[]Row{origin("utm_source", "news", 40, 0.7)}, []Row{origin("utm_campaign", "spring", 20, 0.9)},
-			"overview.changed.campaign [name spring rate 90 % readers 20 all 50 %]"},
-		"few readers":   {nil, []Row{origin("utm_campaign", "spring", 9, 1)}, ""},
-		"hardly better": {[]Row{origin("utm_source", "news", 40, 0.54)}, nil, ""},
+			[]string{"overview.changed.campaign [name spring rate 90 % readers 20 all 50 %]"}},
+		"few readers":   {nil, []Row{origin("utm_campaign", "spring", 9, 1)}, nil},
+		"hardly better": {[]Row{origin("utm_source", "news", 40, 0.54)}, nil, nil},
 		"none, and the rest": {[]Row{
 			{"utm_source": nil, "people": 40.0, "people_finish_rate": 0.9},
 			{"utm_source": "x", "other": true, "people": 40.0, "people_finish_rate": 0.9},
-		}, nil, ""},
+		}, nil, nil},
 	} {
 		b, err := BatchOf(Answers{Data: []Answer{
 			{ID: ByTime, Totals: Row{"people": 100.0, "people_finish_rate": 0.5}},
 			{ID: ByMagnet}, {ID: BySource, Rows: c.sources}, {ID: ByCampaign, Rows: c.campaigns},
 		}}, 4)
 		require.NoError(t, err)
-		got := ""
+		var got []string
 		for _, s := range Changes(plainVoice{}, b) {
-			got += s[0].Text
+			got = append(got, s[0].Text)
 		}
 		require.Equal(t, c.want, got, name)
 	}
