@@ -175,7 +175,7 @@ func operations(t *testing.T, u *user) []operation {
 		{"update-utm-template", "PATCH", templates + "/" + template, `{"medium":"email"}`, jsonType, auth.Write},
 		{"delete-utm-template", "DELETE", templates + "/" + spare, "", "", auth.Write},
 		{"create-view", "POST", "/api/v1/views", `{"screen":"readers","name":"Finished","query":"finished=true"}`, jsonType, auth.Write},
-		{"list-views", "GET", "/api/v1/views", "", "", auth.Read},
+		{"list-views", "GET", "/api/v1/views", "", "", auth.Leads},
 		{"delete-view", "DELETE", "/api/v1/views/" + view, "", "", auth.Write},
 		{"create-alert-rule", "POST", "/api/v1/alert-rules", `{"kind":"silent"}`, jsonType, auth.Write},
 		{"list-alert-rules", "GET", "/api/v1/alert-rules", "", "", auth.Read},

@@ -78,6 +78,7 @@ func (u *up) plant(t *testing.T, s stores, magnet string) planted {
 	owner.must(t, "PATCH", "/api/v1/people/"+p.link.ID, `{"name":"`+marker+`","note":"`+marker+`"}`)
 	owner.must(t, "POST", "/api/v1/views",
 		`{"screen":"readers","name":"One person","query":"q=`+url.QueryEscape(p.address)+`"}`)
+	owner.must(t, "POST", "/api/v1/views", `{"screen":"readers","name":"`+strings.ToUpper(p.address)+`","query":"finished=true"}`)
 	p.gate = owner.must(t, "POST", "/api/v1/generic-links", `{"lead_magnet_id":"`+magnet+
 		`","gate":{"allow":["`+p.address+`"],"block":["`+p.address+`","example.org"]}}`)["id"].(string)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, owner.base+"/api/v1/access-links",

@@ -8,7 +8,6 @@ import (
 	"lodestone/crud/dashboard/frame"
 	"lodestone/crud/view"
 	"lodestone/crud/web"
-	"lodestone/pkg/api"
 	"lodestone/pkg/problem"
 )
 
@@ -45,29 +44,10 @@ func saveView(v *frame.Visit) error {
 	_, query, _ := strings.Cut(place, "?")
 	body := map[string]any{"screen": form.Get("screen"), "name": strings.TrimSpace(form.Get("name")), "query": query}
 	_, err = frame.Send[view.View](v, http.MethodPost, viewsPath, body, nil)
-	if problem.Is(err, problem.Conflict) {
-		if err = deleteNamed(v, form.Get("screen"), strings.TrimSpace(form.Get("name"))); err == nil {
-			_, err = frame.Send[view.View](v, http.MethodPost, viewsPath, body, nil)
-		}
-	}
 	if err != nil {
 		return err
 	}
 	return v.Redirect(place)
-}
-
-// deleteNamed deletes the view of a screen that has a name.
-func deleteNamed(v *frame.Visit, screen, name string) error {
-	found, err := frame.Get[api.Page[view.View]](v, viewsPath, url.Values{"screen": {screen}, "per_page": {"100"}})
-	if err != nil {
-		return err
-	}
-	for _, one := range found.Data {
-		if one.Name == name {
-			_, err = frame.Send[frame.Nothing](v, http.MethodDelete, viewsPath+"/"+one.ID.String(), nil, nil)
-		}
-	}
-	return err
 }
 
 // deleteView deletes a view.

@@ -5,10 +5,10 @@ package view
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/url"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -45,7 +45,7 @@ type View struct {
 	Screen    Screen    `json:"screen" doc:"Screen of the dashboard that it is of."`
 	Name      string    `json:"name" doc:"Name of the view, unique on its screen."`
 	Query     string    `json:"query" doc:"Query string of the screen's address: filters, order and period."`
-	CreatedAt api.Time  `json:"created_at" doc:"When it was created."`
+	CreatedAt api.Time  `json:"created_at" doc:"When it was saved last."`
 }
 
 const (
@@ -71,14 +71,15 @@ func (s *Views) Register(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "create-view", Method: "POST", Path: path, Scope: auth.Write, Tag: tag, Status: 201,
 		Summary:     "Save a view",
-		Description: "A view is a list or report of the dashboard with its filters, order and period. Everyone of the account sees it beside the filters of its screen. Parameters of one moment, such as cursor, are left out. Erasing a person deletes views whose query has the address.",
+		Description: "A view is a list or report of the dashboard with its filters, order and period. Everyone of the account sees it beside the filters of its screen. It replaces the view of its name on its screen. Parameters of one moment, such as cursor, are left out. Erasing a person deletes views that have the address in their query or name.",
 		BodyExample: map[string]any{"screen": Readers, "name": "Finished, from the newsletter",
 			"query": "finished=true&utm_source=newsletter"},
-		Errors: []problem.Code{problem.LimitReached, problem.Conflict},
+		Errors: []problem.Code{problem.LimitReached},
 	}, s.create)
 	api.Register(a, api.Operation{
-		ID: "list-views", Method: "GET", Path: path, Scope: auth.Read, Tag: tag,
+		ID: "list-views", Method: "GET", Path: path, Scope: auth.Leads, Tag: tag,
 		Summary: "List the views, by screen and name", PerPage: api.PageSize{Default: 20, Max: 100},
+		Description: "A view may search for an address or an answer, so the key needs the scope leads.",
 	}, s.list)
 	api.Register(a, api.Operation{
 		ID: "delete-view", Method: "DELETE", Path: path + "/{id}", Scope: auth.Write, Tag: tag, Status: 204,
@@ -103,9 +104,8 @@ func (s *Views) create(ctx context.Context, in *createInput) (*api.Answer[View],
 	}
 	id, err := uuid.NewV7()
 	if err != nil {
-		return nil, fmt.Errorf("create view: %w", err)
+		return nil, fmt.Errorf("make id: %w", err)
 	}
-	auth.RecordCreated(ctx, id)
 	owner := auth.From(ctx).AccountID
 	var row store.View
 	err = s.db.Account(ctx, owner, func(tx pgx.Tx) error {
@@ -114,7 +114,7 @@ func (s *Views) create(ctx context.Context, in *createInput) (*api.Answer[View],
 			return err
 		}
 		q := store.New(tx)
-		n, err := q.CountViews(ctx)
+		n, err := q.CountOtherViews(ctx, store.CountOtherViewsParams{Screen: string(in.Body.Screen), Name: in.Body.Name})
 		if err != nil {
 			return fmt.Errorf("count views: %w", err)
 		}
@@ -122,15 +122,13 @@ func (s *Views) create(ctx context.Context, in *createInput) (*api.Answer[View],
 			return problem.New(problem.LimitReached,
 				fmt.Sprintf("An account can have %d views: delete some that are not used.", maxViews))
 		}
-		row, err = q.InsertView(ctx, store.InsertViewParams{ID: id, AccountID: owner, Screen: string(in.Body.Screen),
+		row, err = q.SaveView(ctx, store.SaveViewParams{ID: id, AccountID: owner, Screen: string(in.Body.Screen),
 			Name: in.Body.Name, Parameters: parameters})
-		if errors.Is(err, pgx.ErrNoRows) {
-			return problem.New(problem.Conflict, "The screen has a view with this name already.")
-		}
+		auth.RecordCreated(ctx, row.ID)
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("create view: %w", err)
+		return nil, fmt.Errorf("save view: %w", err)
 	}
 	made, err := fromRow(row)
 	return api.OK(made), err
@@ -148,6 +146,11 @@ func parametersOf(query string) ([]byte, error) {
 		values.Del(name)
 	}
 	for name, list := range values {
+		for _, text := range append([]string{name}, list...) {
+			if message := refused(text); message != "" {
+				return nil, problem.Invalid(problem.Field{Field: "query", Message: message})
+			}
+		}
 		if list = slices.DeleteFunc(list, func(text string) bool { return text == "" }); len(list) == 0 {
 			values.Del(name)
 		} else {
@@ -163,6 +166,15 @@ func parametersOf(query string) ([]byte, error) {
 		return nil, fmt.Errorf("encode view: %w", err)
 	}
 	return encoded, nil
+}
+
+// refused returns what is wrong with a text that the query has encoded, or "": what no text of a
+// request may have, and no database takes.
+func refused(text string) string {
+	if !utf8.ValidString(text) {
+		return "must be valid UTF-8"
+	}
+	return (&jsonschema.Schema{}).CheckString(text)
 }
 
 func fromRow(row store.View) (View, error) {

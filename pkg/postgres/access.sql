@@ -81,4 +81,4 @@ GRANT SELECT, INSERT ON unsubscribes TO lodestone_account;
 GRANT SELECT, INSERT, UPDATE, DELETE ON reminder_rules TO lodestone_account;
 GRANT SELECT, INSERT, UPDATE (digest) ON agreements TO lodestone_account;
 GRANT SELECT, INSERT ON acceptances TO lodestone_account;
-GRANT SELECT, INSERT, DELETE ON views TO lodestone_account;
+GRANT SELECT, INSERT, DELETE, UPDATE (parameters, created_at) ON views TO lodestone_account;

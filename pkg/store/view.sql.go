@@ -23,12 +23,18 @@ func (q *Queries) CountListedViews(ctx context.Context, screen *string) (int64, 
 	return count, err
 }
 
-const countViews = `-- name: CountViews :one
-SELECT count(*) FROM views
+const countOtherViews = `-- name: CountOtherViews :one
+SELECT count(*) FROM views WHERE (screen, name) <> ($1::text, $2::text)
 `
 
-func (q *Queries) CountViews(ctx context.Context) (int64, error) {
-	row := q.db.QueryRow(ctx, countViews)
+type CountOtherViewsParams struct {
+	Screen string
+	Name   string
+}
+
+// The views without the one of a name.
+func (q *Queries) CountOtherViews(ctx context.Context, arg CountOtherViewsParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countOtherViews, arg.Screen, arg.Name)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -47,7 +53,8 @@ func (q *Queries) DeleteView(ctx context.Context, id uuid.UUID) (int64, error) {
 }
 
 const eraseViews = `-- name: EraseViews :exec
-DELETE FROM views WHERE strpos(lower(parameters::text), $1::text) > 0 AND created_at <= $2::timestamptz
+DELETE FROM views WHERE strpos(normalize(lower(concat_ws(chr(10), name, parameters)), NFC), $1::text) > 0
+    AND created_at <= $2::timestamptz
 `
 
 type EraseViewsParams struct {
@@ -55,44 +62,10 @@ type EraseViewsParams struct {
 	Until    time.Time
 }
 
-// Deletes what searches for a person's address.
+// Deletes what has a person's address, in its name or in what it searches for.
 func (q *Queries) EraseViews(ctx context.Context, arg EraseViewsParams) error {
 	_, err := q.db.Exec(ctx, eraseViews, arg.EmailKey, arg.Until)
 	return err
-}
-
-const insertView = `-- name: InsertView :one
-INSERT INTO views (id, account_id, screen, name, parameters) VALUES ($1, $2, $3, $4, $5)
-ON CONFLICT ON CONSTRAINT views_name DO NOTHING
-RETURNING id, account_id, screen, name, parameters, created_at
-`
-
-type InsertViewParams struct {
-	ID         uuid.UUID
-	AccountID  uuid.UUID
-	Screen     string
-	Name       string
-	Parameters []byte
-}
-
-func (q *Queries) InsertView(ctx context.Context, arg InsertViewParams) (View, error) {
-	row := q.db.QueryRow(ctx, insertView,
-		arg.ID,
-		arg.AccountID,
-		arg.Screen,
-		arg.Name,
-		arg.Parameters,
-	)
-	var i View
-	err := row.Scan(
-		&i.ID,
-		&i.AccountID,
-		&i.Screen,
-		&i.Name,
-		&i.Parameters,
-		&i.CreatedAt,
-	)
-	return i, err
 }
 
 const listViews = `-- name: ListViews :many
@@ -132,4 +105,39 @@ func (q *Queries) ListViews(ctx context.Context, arg ListViewsParams) ([]View, e
 		return nil, err
 	}
 	return items, nil
+}
+
+const saveView = `-- name: SaveView :one
+INSERT INTO views (id, account_id, screen, name, parameters) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT ON CONSTRAINT views_name DO UPDATE SET parameters = excluded.parameters, created_at = excluded.created_at
+RETURNING id, account_id, screen, name, parameters, created_at
+`
+
+type SaveViewParams struct {
+	ID         uuid.UUID
+	AccountID  uuid.UUID
+	Screen     string
+	Name       string
+	Parameters []byte
+}
+
+// Adds a view, or puts it in the place of the one of its name.
+func (q *Queries) SaveView(ctx context.Context, arg SaveViewParams) (View, error) {
+	row := q.db.QueryRow(ctx, saveView,
+		arg.ID,
+		arg.AccountID,
+		arg.Screen,
+		arg.Name,
+		arg.Parameters,
+	)
+	var i View
+	err := row.Scan(
+		&i.ID,
+		&i.AccountID,
+		&i.Screen,
+		&i.Name,
+		&i.Parameters,
+		&i.CreatedAt,
+	)
+	return i, err
 }

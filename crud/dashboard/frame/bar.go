@@ -358,15 +358,16 @@ func (v *Visit) seen(dimension string) (list []Option, err error) {
 
 // addViews adds the views of the screen. One is chosen if the address is that of the view.
 func (v *Visit) addViews(screen view.Screen) error {
-	if !v.May(auth.Read) { // a key for addresses alone
+	here := beginning(v.R.URL.Query())
+	here.Del("list")
+	v.Bar.Save = v.MayWrite() && len(here) > 0
+	if !v.May(auth.Leads) {
 		return nil
 	}
 	found, err := Get[api.Page[view.View]](v, "/api/v1/views", url.Values{"screen": {string(screen)}, "per_page": {"100"}})
 	if err != nil {
 		return err
 	}
-	here := beginning(v.R.URL.Query())
-	here.Del("list")
 	for _, one := range found.Data {
 		saved := savedView{ID: one.ID.String(), Name: one.Name, URL: v.Path(v.R.URL.EscapedPath()),
 			Chosen: one.Query == here.Encode()}
@@ -375,6 +376,5 @@ func (v *Visit) addViews(screen view.Screen) error {
 		}
 		v.Bar.Views = append(v.Bar.Views, saved)
 	}
-	v.Bar.Save = v.MayWrite() && len(here) > 0
 	return nil
 }

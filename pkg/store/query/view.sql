@@ -1,12 +1,14 @@
--- name: CountViews :one
-SELECT count(*) FROM views;
+-- name: CountOtherViews :one
+-- The views without the one of a name.
+SELECT count(*) FROM views WHERE (screen, name) <> (sqlc.arg(screen)::text, sqlc.arg(name)::text);
 
 -- name: CountListedViews :one
 SELECT count(*) FROM views WHERE sqlc.narg(screen)::text IS NULL OR screen = sqlc.narg(screen);
 
--- name: InsertView :one
+-- name: SaveView :one
+-- Adds a view, or puts it in the place of the one of its name.
 INSERT INTO views (id, account_id, screen, name, parameters) VALUES ($1, $2, $3, $4, $5)
-ON CONFLICT ON CONSTRAINT views_name DO NOTHING
+ON CONFLICT ON CONSTRAINT views_name DO UPDATE SET parameters = excluded.parameters, created_at = excluded.created_at
 RETURNING *;
 
 -- name: ListViews :many
@@ -18,5 +20,6 @@ LIMIT sqlc.arg(row_limit)::bigint OFFSET sqlc.arg(row_offset)::bigint;
 DELETE FROM views WHERE id = $1;
 
 -- name: EraseViews :exec
--- Deletes what searches for a person's address.
-DELETE FROM views WHERE strpos(lower(parameters::text), sqlc.arg(email_key)::text) > 0 AND created_at <= sqlc.arg(until)::timestamptz;
+-- Deletes what has a person's address, in its name or in what it searches for.
+DELETE FROM views WHERE strpos(normalize(lower(concat_ws(chr(10), name, parameters)), NFC), sqlc.arg(email_key)::text) > 0
+    AND created_at <= sqlc.arg(until)::timestamptz;
