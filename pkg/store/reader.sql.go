@@ -16,46 +16,53 @@ const linksMatching = `-- name: LinksMatching :one
 SELECT coalesce(string_agg(uuid_send(m.id), ''), '')::bytea AS ids
 FROM (
     SELECT a.id FROM access_links a
-    WHERE a.account_id = $1 AND ($2::text IS NULL OR a.email_key IN (
+    WHERE a.account_id = $1 AND ($2::uuid IS NULL OR a.lead_magnet_id = $2)
+        AND ($3::text IS NULL OR a.email_key IN (
         SELECT k.email_key FROM access_links k
         WHERE k.account_id = $1
-            AND (strpos(k.email_key, $2::text) > 0 OR strpos(k.email_key, $3::text) > 0 OR strpos(lower(k.email), $2::text) > 0)
+            AND (strpos(k.email_key, $3::text) > 0 OR strpos(k.email_key, $4::text) > 0 OR strpos(lower(k.email), $3::text) > 0)
         UNION ALL
         SELECT p.email_key FROM profiles p
         WHERE p.account_id = $1
-            AND strpos(search_text(concat_ws(chr(10), p.name, p.note)), search_text($2::text)) > 0
+            AND strpos(search_text(concat_ws(chr(10), p.name, p.note)), search_text($3::text)) > 0
         UNION ALL
         SELECT k.email_key FROM submissions s JOIN access_links k ON k.account_id = s.account_id AND k.submission_id = s.id
-        WHERE s.account_id = $1 AND strpos(search_text(s.name), search_text($2::text)) > 0
+        WHERE s.account_id = $1 AND strpos(search_text(s.name), search_text($3::text)) > 0
         UNION ALL
         SELECT k.email_key FROM recipients r JOIN access_links k ON k.account_id = r.account_id AND k.id = r.id
-        WHERE r.account_id = $1 AND strpos(search_text(r.name), search_text($2::text)) > 0))
-        AND ($4::text IS NULL OR a.email_key IN (
-            SELECT o.email_key FROM profiles o WHERE o.account_id = $1 AND o.status = $4))
-        AND ($5::jsonb IS NULL OR a.email_key IN (
+        WHERE r.account_id = $1 AND strpos(search_text(r.name), search_text($3::text)) > 0))
+        AND ($5::text IS NULL OR $5 = $6::text OR a.email_key IN (
+            SELECT o.email_key FROM profiles o WHERE o.account_id = $1 AND o.status = $5))
+        AND ($5::text IS NULL OR $5 <> $6::text OR a.email_key NOT IN (
+            SELECT o.email_key FROM profiles o WHERE o.account_id = $1 AND o.status <> $5))
+        AND ($7::jsonb IS NULL OR a.email_key IN (
             SELECT g.email_key FROM submissions f JOIN access_links g ON g.account_id = f.account_id AND g.submission_id = f.id
-            WHERE f.account_id = $1 AND lower(f.answers::text)::jsonb @> lower($5::jsonb::text)::jsonb))
-    LIMIT $6::bigint) AS m
+            WHERE f.account_id = $1 AND lower(f.answers::text)::jsonb @> lower($7::jsonb::text)::jsonb))
+    LIMIT $8::bigint) AS m
 `
 
 type LinksMatchingParams struct {
-	AccountID uuid.UUID
-	Typed     *string
-	Key       string
-	Status    *string
-	Answers   []byte
-	RowLimit  int64
+	AccountID  uuid.UUID
+	LeadMagnet *uuid.UUID
+	Typed      *string
+	Key        string
+	Status     *string
+	Usual      *string
+	Answers    []byte
+	RowLimit   int64
 }
 
 // The access links of people whose address, name or note has a text in it, who have a status, and who sent a form with answers, as 16 bytes
 // each (as in LinksOfAddress), up to a maximum. Null is any. An address can be spelled in two ways, of which one may match: all its links are
-// found.
+// found. Whom nothing was written down about has the usual status.
 func (q *Queries) LinksMatching(ctx context.Context, arg LinksMatchingParams) ([]byte, error) {
 	row := q.db.QueryRow(ctx, linksMatching,
 		arg.AccountID,
+		arg.LeadMagnet,
 		arg.Typed,
 		arg.Key,
 		arg.Status,
+		arg.Usual,
 		arg.Answers,
 		arg.RowLimit,
 	)
@@ -68,20 +75,27 @@ const linksOfOtherStatus = `-- name: LinksOfOtherStatus :one
 SELECT coalesce(string_agg(uuid_send(m.id), ''), '')::bytea AS ids
 FROM (
     SELECT a.id FROM access_links a
-    WHERE a.account_id = $1 AND a.email_key IN (
-        SELECT p.email_key FROM profiles p WHERE p.account_id = $1 AND p.status <> $2::text)
-    LIMIT $3::bigint) AS m
+    WHERE a.account_id = $1 AND ($2::uuid IS NULL OR a.lead_magnet_id = $2)
+        AND a.email_key IN (
+        SELECT p.email_key FROM profiles p WHERE p.account_id = $1 AND p.status <> $3::text)
+    LIMIT $4::bigint) AS m
 `
 
 type LinksOfOtherStatusParams struct {
-	AccountID uuid.UUID
-	Status    string
-	RowLimit  int64
+	AccountID  uuid.UUID
+	LeadMagnet *uuid.UUID
+	Status     string
+	RowLimit   int64
 }
 
-// The access links of people who have another status than that of most, as in LinksMatching.
+// The access links of people who have another status than the usual one, as in LinksMatching.
 func (q *Queries) LinksOfOtherStatus(ctx context.Context, arg LinksOfOtherStatusParams) ([]byte, error) {
-	row := q.db.QueryRow(ctx, linksOfOtherStatus, arg.AccountID, arg.Status, arg.RowLimit)
+	row := q.db.QueryRow(ctx, linksOfOtherStatus,
+		arg.AccountID,
+		arg.LeadMagnet,
+		arg.Status,
+		arg.RowLimit,
+	)
 	var ids []byte
 	err := row.Scan(&ids)
 	return ids, err

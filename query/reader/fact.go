@@ -27,7 +27,7 @@ type TooManyError struct {
 // Error implements error; it completes a sentence that begins with the parameter's name.
 func (e TooManyError) Error() string {
 	if e.Parameter != "q" {
-		return fmt.Sprintf("fits people with more than %d access links: add q", e.Max)
+		return fmt.Sprintf("fits people with more than %d access links: add q or lead_magnet_id", e.Max)
 	}
 	return fmt.Sprintf("is part of the addresses, names or notes of people with more than %d access links: give more of it", e.Max)
 }
@@ -47,19 +47,25 @@ func (r *Readers) facts(ctx context.Context, account uuid.UUID) facts {
 type chosen struct {
 	none   bool        // there are none
 	links  []uuid.UUID // nil: any
-	others []uuid.UUID // that are not chosen: of people whose status differs from the one of most
+	others []uuid.UUID // that are not chosen: of people whose status differs from the usual one
 }
 
 // choose returns the access links of people whose address, name or note has the filter's text in
 // it, without regard to case and accents, who have its status, and who gave its answers: at most so
-// many.
+// many. Most people have the usual status, so where nothing else chooses, those of the others are
+// returned instead, unless they are more.
 func choose(ctx context.Context, account uuid.UUID, from facts, f Filter, most int) (c chosen, err error) {
-	asked := store.LinksMatchingParams{AccountID: account, Answers: f.Answers, RowLimit: int64(most) + 1}
-	parameter := "field"
-	if f.Text != "" {
+	asked := store.LinksMatchingParams{AccountID: account, LeadMagnet: f.LeadMagnetID, Status: f.Status,
+		Answers: f.Answers, RowLimit: int64(most) + 1}
+	parameter := "status"
+	switch {
+	case f.Text != "":
 		asked.Typed, asked.Key, parameter = new(email.Normal(f.Text)), email.Key(f.Text), "q"
+	case f.Answers != nil:
+		parameter = "field"
 	}
 	var found, others []byte
+	byOthers := false
 	if err := from(func(tx pgx.Tx) error {
 		q := store.New(tx)
 		if f.Status != nil {
@@ -67,31 +73,27 @@ func choose(ctx context.Context, account uuid.UUID, from facts, f Filter, most i
 			if err != nil {
 				return err
 			}
-			if asked.Status = f.Status; *f.Status == usual {
-				asked.Status = nil
-				if others, err = q.LinksOfOtherStatus(ctx, store.LinksOfOtherStatusParams{AccountID: account, Status: usual,
-					RowLimit: asked.RowLimit}); err != nil {
-					return err
-				}
+			asked.Usual = &usual
+		}
+		if parameter == "status" && *f.Status == *asked.Usual {
+			others, err = q.LinksOfOtherStatus(ctx, store.LinksOfOtherStatusParams{AccountID: account,
+				LeadMagnet: f.LeadMagnetID, Status: *f.Status, RowLimit: asked.RowLimit})
+			if byOthers = len(others) <= most*len(uuid.UUID{}); byOthers || err != nil {
+				return err
 			}
 		}
-		if asked.Typed == nil && asked.Status == nil && asked.Answers == nil {
-			return nil
-		}
 		found, err = q.LinksMatching(ctx, asked)
-		c.none = err == nil && len(found) == 0
 		return err
 	}); err != nil {
 		return c, fmt.Errorf("find access links of people: %w", err)
 	}
-	c.links = linksOf(found)
-	if f.Status != nil && asked.Status == nil {
+	if byOthers {
 		c.others = append([]uuid.UUID{}, linksOf(others)...)
+		return c, nil
 	}
-	if asked.Status != nil && f.Text == "" && f.Answers == nil || len(c.others) > most {
-		parameter = "status"
-	}
-	if max(len(c.links), len(c.others)) > most {
+	c.links = linksOf(found)
+	c.none = len(c.links) == 0
+	if len(c.links) > most {
 		return c, TooManyError{parameter, most}
 	}
 	return c, nil

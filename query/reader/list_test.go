@@ -436,9 +436,27 @@ func TestStatusAndAnswers(t *testing.T) {
 	page, err := m.readers.Page(t.Context(), m.account, reader.Filter{Status: new("New")}, 0, 1)
 	require.NoError(t, err)
 	require.Error(t, reader.Filter{Status: new("Won")}.Check(m.account, *page.Next))
-	m.readers.SetMaxLinks(0)
+	// However many people have other statuses, those of the first are found: by themselves, and by
+	// whatever else is asked for.
+	for i := range 3 {
+		email := fmt.Sprint("more", i, "@example.com")
+		m.magnets[0], m.magnets[1] = m.magnets[1], m.magnets[0]
+		m.recipient(email)
+		m.magnets[0], m.magnets[1] = m.magnets[1], m.magnets[0]
+		m.postgres("INSERT INTO profiles (account_id, email_key, status) VALUES ($1, $2, 'Won')", m.account, email)
+	}
+	m.readers.SetMaxLinks(3)
+	require.ElementsMatch(t, []string{"new", "none", "form"}, names(reader.Filter{Status: new("New")}))
+	m.readers.SetMaxLinks(2)
+	require.ElementsMatch(t, []string{"new", "none"}, names(reader.Filter{Status: new("New"), Text: "n"}))
+	require.Equal(t, []string{"new"}, names(reader.Filter{Status: new("New"), Text: "new"}))
+	require.Equal(t, []string{"form"}, names(reader.Filter{Status: new("New"), Answers: []byte(`{"company":"acme ltd"}`)}))
+	require.ElementsMatch(t, []string{"new", "none", "form"}, names(reader.Filter{Status: new("New"), LeadMagnetID: &m.magnets[0]}),
+		"of this document two people have others")
+	_, err = m.readers.Page(t.Context(), m.account, reader.Filter{Status: new("New")}, 0, 1)
+	require.ErrorContains(t, err, "add q or lead_magnet_id")
 	_, err = m.readers.Page(t.Context(), m.account, reader.Filter{Status: new("Won")}, 0, 1)
-	require.ErrorContains(t, err, "add q")
+	require.ErrorContains(t, err, "add q or lead_magnet_id")
 }
 
 // A text that is part of very many addresses is refused, with what to do.

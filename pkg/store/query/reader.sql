@@ -1,11 +1,12 @@
 -- name: LinksMatching :one
 -- The access links of people whose address, name or note has a text in it, who have a status, and who sent a form with answers, as 16 bytes
 -- each (as in LinksOfAddress), up to a maximum. Null is any. An address can be spelled in two ways, of which one may match: all its links are
--- found.
+-- found. Whom nothing was written down about has the usual status.
 SELECT coalesce(string_agg(uuid_send(m.id), ''), '')::bytea AS ids
 FROM (
     SELECT a.id FROM access_links a
-    WHERE a.account_id = sqlc.arg(account_id) AND (sqlc.narg(typed)::text IS NULL OR a.email_key IN (
+    WHERE a.account_id = sqlc.arg(account_id) AND (sqlc.narg(lead_magnet)::uuid IS NULL OR a.lead_magnet_id = sqlc.narg(lead_magnet))
+        AND (sqlc.narg(typed)::text IS NULL OR a.email_key IN (
         SELECT k.email_key FROM access_links k
         WHERE k.account_id = sqlc.arg(account_id)
             AND (strpos(k.email_key, sqlc.narg(typed)::text) > 0 OR strpos(k.email_key, sqlc.arg(key)::text) > 0 OR strpos(lower(k.email), sqlc.narg(typed)::text) > 0)
@@ -19,8 +20,10 @@ FROM (
         UNION ALL
         SELECT k.email_key FROM recipients r JOIN access_links k ON k.account_id = r.account_id AND k.id = r.id
         WHERE r.account_id = sqlc.arg(account_id) AND strpos(search_text(r.name), search_text(sqlc.narg(typed)::text)) > 0))
-        AND (sqlc.narg(status)::text IS NULL OR a.email_key IN (
+        AND (sqlc.narg(status)::text IS NULL OR sqlc.narg(status) = sqlc.narg(usual)::text OR a.email_key IN (
             SELECT o.email_key FROM profiles o WHERE o.account_id = sqlc.arg(account_id) AND o.status = sqlc.narg(status)))
+        AND (sqlc.narg(status)::text IS NULL OR sqlc.narg(status) <> sqlc.narg(usual)::text OR a.email_key NOT IN (
+            SELECT o.email_key FROM profiles o WHERE o.account_id = sqlc.arg(account_id) AND o.status <> sqlc.narg(status)))
         AND (sqlc.narg(answers)::jsonb IS NULL OR a.email_key IN (
             SELECT g.email_key FROM submissions f JOIN access_links g ON g.account_id = f.account_id AND g.submission_id = f.id
             WHERE f.account_id = sqlc.arg(account_id) AND lower(f.answers::text)::jsonb @> lower(sqlc.narg(answers)::jsonb::text)::jsonb))
@@ -31,11 +34,12 @@ FROM (
 SELECT open_statuses[1]::text FROM accounts WHERE id = sqlc.arg(account_id);
 
 -- name: LinksOfOtherStatus :one
--- The access links of people who have another status than that of most, as in LinksMatching.
+-- The access links of people who have another status than the usual one, as in LinksMatching.
 SELECT coalesce(string_agg(uuid_send(m.id), ''), '')::bytea AS ids
 FROM (
     SELECT a.id FROM access_links a
-    WHERE a.account_id = sqlc.arg(account_id) AND a.email_key IN (
+    WHERE a.account_id = sqlc.arg(account_id) AND (sqlc.narg(lead_magnet)::uuid IS NULL OR a.lead_magnet_id = sqlc.narg(lead_magnet))
+        AND a.email_key IN (
         SELECT p.email_key FROM profiles p WHERE p.account_id = sqlc.arg(account_id) AND p.status <> sqlc.arg(status)::text)
     LIMIT sqlc.arg(row_limit)::bigint) AS m;
 
