@@ -12,17 +12,27 @@ import (
 	"lodestone/query/report"
 )
 
-type pagesInput struct {
-	LeadMagnetID  uuid.UUID  `query:"lead_magnet_id" required:"true" doc:"Lead magnet whose pages are reported. An unknown one has no pages."`
-	MagnetVersion *int       `query:"magnet_version" minimum:"0" maximum:"2147483647" doc:"Version of the document. Default: the newest version that was read in the period."`
+// narrowInput says which page views a report is about.
+type narrowInput struct {
 	GenericLinkID *uuid.UUID `query:"generic_link_id" doc:"Only page views of access links that came from this generic link."`
 	UTMSource     *string    `query:"utm_source" maxLength:"2048" doc:"Only page views of access links with this utm_source."`
 	UTMCampaign   *string    `query:"utm_campaign" maxLength:"2048" doc:"Likewise, by utm_campaign."`
 	Without       string     `query:"without" enum:"utm_source,utm_campaign" doc:"Only page views of access links that have no such source."`
 	Device        *string    `query:"device" maxLength:"64" doc:"Only page views on such a device: desktop, mobile, tablet, other or unknown."`
 	Country       *string    `query:"country" maxLength:"64" doc:"Only page views from this country, such as DE."`
-	From          *time.Time `query:"from" doc:"Only page views at or after this time (ISO 8601)."`
-	To            *time.Time `query:"to" doc:"Only page views before this time (ISO 8601)."`
+}
+
+func (in narrowInput) narrowed() report.Narrowed {
+	return report.Narrowed{GenericLinkID: in.GenericLinkID, UTMSource: in.UTMSource, UTMCampaign: in.UTMCampaign,
+		Without: in.Without, Device: in.Device, Country: in.Country}
+}
+
+type pagesInput struct {
+	LeadMagnetID  uuid.UUID `query:"lead_magnet_id" required:"true" doc:"Lead magnet whose pages are reported. An unknown one has no pages."`
+	MagnetVersion *int      `query:"magnet_version" minimum:"0" maximum:"2147483647" doc:"Version of the document. Default: the newest version that was read in the period."`
+	narrowInput
+	From *time.Time `query:"from" doc:"Only page views at or after this time (ISO 8601)."`
+	To   *time.Time `query:"to" doc:"Only page views before this time (ISO 8601)."`
 }
 
 // Page is a page of a document in the report.
@@ -63,8 +73,7 @@ func (q *Query) pageReport(ctx context.Context, in *pagesInput) (*api.Answer[Pag
 	}
 	found, err := q.reports.Pages(ctx, auth.From(ctx).AccountID, report.PagesQuestion{
 		LeadMagnetID: in.LeadMagnetID, Version: in.MagnetVersion, From: in.From, To: in.To,
-		GenericLinkID: in.GenericLinkID, UTMSource: in.UTMSource, UTMCampaign: in.UTMCampaign, Without: in.Without,
-		Device: in.Device, Country: in.Country,
+		Narrowed: in.narrowed(),
 	})
 	if err != nil {
 		return nil, err

@@ -87,8 +87,8 @@ func TestPageReport(t *testing.T) {
 	}
 }
 
-// The report is of the page views that its filters let through.
-func TestPageReportIsFiltered(t *testing.T) {
+// The reports about pages and about returns are of the page views that their filters let through.
+func TestReportsOfPageViewsAreFiltered(t *testing.T) {
 	t.Parallel()
 	a := newReadersAccount(t)
 	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), a.pool)
@@ -100,24 +100,46 @@ func TestPageReportIsFiltered(t *testing.T) {
 		letter, a.account, a.magnet, uuid.New())))
 	a.store(a.link, event.PageViewed, 2, at, "")
 	a.store(letter, event.PageViewed, 1, at, "")
-	stopped := func(name, value string) (pages []float64) {
+	a.store(letter, event.PageViewed, 1, at.AddDate(0, 0, 14), "")
+	type element struct {
+		Stopped  float64 `json:"people_stopped"`
+		Size     float64 `json:"size"`
+		Returned []struct {
+			Readers float64 `json:"readers"`
+		} `json:"returned"`
+	}
+	ask := func(report, name, value string) []element {
 		params := url.Values{"lead_magnet_id": {a.magnet.String()}, "from": {"2026-03-01T00:00:00Z"}}
 		if name != "" {
 			params.Set(name, value)
 		}
-		got := s.get(a.account, "/api/v1/analytics/pages", params)
+		got := s.get(a.account, "/api/v1/analytics/"+report, params)
 		require.Equal(t, http.StatusOK, got.status, "%s", got.body)
-		var body struct {
-			Data []struct {
-				Stopped float64 `json:"people_stopped"`
-			}
-		}
+		var body struct{ Data []element }
 		require.NoError(t, json.Unmarshal(got.body, &body))
-		for _, page := range body.Data {
+		return body.Data
+	}
+	stopped := func(name, value string) (pages []float64) {
+		for _, page := range ask("pages", name, value) {
 			pages = append(pages, page.Stopped)
 		}
 		return pages
 	}
+	// The readers of each cohort, and how many of them read two weeks later.
+	returned := func(name, value string) (cohorts [][2]float64) {
+		for _, c := range ask("retention", name, value) {
+			cohorts = append(cohorts, [2]float64{c.Size, c.Returned[1].Readers})
+		}
+		return cohorts
+	}
+	both, back, once := [][2]float64{{2, 1}}, [][2]float64{{1, 1}}, [][2]float64{{1, 0}}
+	require.Equal(t, both, returned("", ""))
+	require.Equal(t, back, returned("utm_source", "letter"))
+	require.Equal(t, back, returned("utm_campaign", "spring"))
+	require.Equal(t, once, returned("without", "utm_source"))
+	require.Equal(t, once, returned("without", "utm_campaign"))
+	require.Equal(t, both, returned("device", "mobile"))
+	require.Equal(t, both, returned("generic_link_id", a.generic.String()))
 	require.Equal(t, []float64{1, 1}, stopped("", ""))
 	require.Equal(t, []float64{1, 0}, stopped("utm_source", "letter"))
 	require.Equal(t, []float64{1, 0}, stopped("utm_campaign", "spring"))
@@ -128,5 +150,6 @@ func TestPageReportIsFiltered(t *testing.T) {
 	for name, value := range map[string]string{"device": "desktop", "country": "DE", "utm_source": "let",
 		"generic_link_id": letter.String()} {
 		require.Empty(t, stopped(name, value), name)
+		require.Empty(t, returned(name, value), name)
 	}
 }

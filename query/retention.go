@@ -27,6 +27,7 @@ type retentionInput struct {
 	Timezone     string         `query:"timezone" default:"UTC" maxLength:"64" doc:"IANA time zone of dates and intervals."`
 	From         string         `query:"from" maxLength:"40" doc:"Only readers who first read at or after this time: a date of the time zone, or an RFC 3339 time."`
 	To           string         `query:"to" maxLength:"40" doc:"Only readers who first read before this time."`
+	narrowInput
 }
 
 // Return is an interval in which readers of a cohort may have read again.
@@ -67,6 +68,7 @@ func (q *Query) retentionReport(ctx context.Context, in *retentionInput) (*api.A
 	found, err := q.reports.Retention(ctx, auth.From(ctx).AccountID, report.RetentionQuestion{
 		LeadMagnetID: in.LeadMagnetID, By: report.Interval(in.By), Timezone: in.Timezone,
 		From: in.From, To: in.To, AsOf: asOf,
+		Narrowed: in.narrowed(),
 	})
 	if err != nil {
 		return nil, parameterError(err)

@@ -451,8 +451,8 @@ func TestStatusAndAnswers(t *testing.T) {
 	require.ElementsMatch(t, []string{"new", "none"}, names(reader.Filter{Status: new("New"), Text: "n"}))
 	require.Equal(t, []string{"new"}, names(reader.Filter{Status: new("New"), Text: "new"}))
 	require.Equal(t, []string{"form"}, names(reader.Filter{Status: new("New"), Answers: []byte(`{"company":"acme ltd"}`)}))
-	require.ElementsMatch(t, []string{"new", "none", "form"}, names(reader.Filter{Status: new("New"), LeadMagnetID: &m.magnets[0]}),
-		"of this document two people have others")
+	require.ElementsMatch(t, []string{"new", "none", "form"},
+		names(reader.Filter{Status: new("New"), LeadMagnetID: &m.magnets[0]}), "of this document two people have others")
 	_, err = m.readers.Page(t.Context(), m.account, reader.Filter{Status: new("New")}, 0, 1)
 	require.ErrorContains(t, err, "add q or lead_magnet_id")
 	_, err = m.readers.Page(t.Context(), m.account, reader.Filter{Status: new("Won")}, 0, 1)

@@ -4,6 +4,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/google/uuid"
+
+	"lodestone/pkg/clickhouse"
 )
 
 // narrowing are the parts of WHERE that narrow events, each for the parameter of its name. A
@@ -19,6 +23,31 @@ var narrowing = map[string]string{
 	"without_utm_source":    withoutLinks("utm_source"),
 	"without_utm_campaign":  withoutLinks("utm_campaign"),
 	"without_referrer_host": withoutLinks("referrer_host"),
+}
+
+// Narrowed says which page views count. Nil and "" do not restrict.
+type Narrowed struct {
+	GenericLinkID          *uuid.UUID
+	Device, Country        *string
+	UTMSource, UTMCampaign *string
+	Without                string // utm_source or utm_campaign: only of access links without one
+}
+
+// conditions returns what the filters add to WHERE, and sets its parameters.
+func (n Narrowed) conditions(params map[string]string) string {
+	if n.GenericLinkID != nil {
+		params["generic_link"] = n.GenericLinkID.String()
+	}
+	for name, text := range map[string]*string{"device": n.Device, "country": n.Country,
+		"utm_source": n.UTMSource, "utm_campaign": n.UTMCampaign} {
+		if text != nil {
+			params[name] = clickhouse.Text(*text)
+		}
+	}
+	if n.Without != "" {
+		params["without_"+n.Without] = ""
+	}
+	return Where(params, narrowing)
 }
 
 // Narrowing returns the parts of WHERE by which any statement over events can be narrowed, by the

@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"lodestone/pkg/clickhouse"
 	"lodestone/query/scope"
 )
 
@@ -24,28 +23,7 @@ type PagesQuestion struct {
 	LeadMagnetID uuid.UUID
 	Version      *int // nil: the newest one that was read in the time
 	From, To     *time.Time
-	// Only page views of these count. Nil does not restrict.
-	GenericLinkID          *uuid.UUID
-	Device, Country        *string
-	UTMSource, UTMCampaign *string
-	Without                string // utm_source or utm_campaign: only of access links without one
-}
-
-// conditions returns what the filters add to WHERE, and sets its parameters.
-func (q PagesQuestion) conditions(params map[string]string) string {
-	if q.GenericLinkID != nil {
-		params["generic_link"] = q.GenericLinkID.String()
-	}
-	for name, text := range map[string]*string{"device": q.Device, "country": q.Country,
-		"utm_source": q.UTMSource, "utm_campaign": q.UTMCampaign} {
-		if text != nil {
-			params[name] = clickhouse.Text(*text)
-		}
-	}
-	if q.Without != "" {
-		params["without_"+q.Without] = ""
-	}
-	return Where(params, narrowing)
+	Narrowed
 }
 
 // Pages tells how the pages of one version were read, by people.

@@ -5,6 +5,7 @@ import (
 	_ "embed" // for the statements
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -28,6 +29,7 @@ type RetentionQuestion struct {
 	Timezone     string    // IANA; "": UTC
 	From, To     string    // of first reads: dates of the zone, or RFC 3339 times; "": no bound
 	AsOf         time.Time // intervals that began until then are in the answer
+	Narrowed               // to page views, of which the first and later ones are looked at
 }
 
 // Retention tells of readers, by when they first read, how many read again. A reader is an access
@@ -60,7 +62,7 @@ func (r *Reporter) Retention(ctx context.Context, account uuid.UUID, q Retention
 	if err != nil {
 		return Retention{}, err
 	}
-	first, bots, err := r.firstRead(ctx, account, q.LeadMagnetID, asked)
+	first, bots, err := r.firstRead(ctx, account, q, asked)
 	if err != nil {
 		return Retention{}, err
 	}
@@ -81,7 +83,7 @@ func (r *Reporter) Retention(ctx context.Context, account uuid.UUID, q Retention
 			fmt.Sprintf("leads to more than %d intervals: ask for later readers, or for longer intervals", MaxIntervals)}
 	}
 	ends := append(slices.Clone(starts[1:]), c.next(starts[len(starts)-1], q.By))
-	counted, err := r.returns(ctx, account, q.LeadMagnetID, first, asked, starts, ends[len(ends)-1])
+	counted, err := r.returns(ctx, account, q, first, asked, starts, ends[len(ends)-1])
 	if err != nil {
 		return Retention{}, err
 	}
@@ -135,11 +137,12 @@ func (q RetentionQuestion) compile() (c calendar, asked span, err error) {
 
 // firstRead returns when a person first read a lead magnet, zero if no one did, and how many pages
 // bots viewed in a time.
-func (r *Reporter) firstRead(ctx context.Context, account, magnet uuid.UUID,
+func (r *Reporter) firstRead(ctx context.Context, account uuid.UUID, q RetentionQuestion,
 	asked span) (first time.Time, bots int64, err error) {
 	statement := scope.Statement{Name: "first read", SQL: firstReadSQL, Params: map[string]string{
-		"lead_magnet": magnet.String(), "from": milli(asked.from), "to": milli(asked.to),
+		"lead_magnet": q.LeadMagnetID.String(), "from": milli(asked.from), "to": milli(asked.to),
 	}}
+	statement.SQL = strings.ReplaceAll(statement.SQL, "/* conditions */", q.conditions(statement.Params))
 	err = r.ch.Query(ctx, account, statement, func(row scope.Row) error {
 		var ms *int64
 		var views *uint64
@@ -161,7 +164,7 @@ type cohortKey struct{ cohort, slot int64 }
 
 // returns counts the readers. What is stored since first was read, and is older, is left out: no
 // interval has it.
-func (r *Reporter) returns(ctx context.Context, account, magnet uuid.UUID, first time.Time, asked span,
+func (r *Reporter) returns(ctx context.Context, account uuid.UUID, q RetentionQuestion, first time.Time, asked span,
 	starts []time.Time, end time.Time) (map[cohortKey]int64, error) {
 	list := make([]int64, len(starts))
 	for i, start := range starts {
@@ -169,9 +172,10 @@ func (r *Reporter) returns(ctx context.Context, account, magnet uuid.UUID, first
 	}
 	counted := map[cohortKey]int64{}
 	statement := scope.Statement{Name: "retention", SQL: retentionSQL, Threads: 2, Params: map[string]string{
-		"lead_magnet": magnet.String(), "first": milli(first), "from": milli(asked.from), "to": milli(asked.to),
+		"lead_magnet": q.LeadMagnetID.String(), "first": milli(first), "from": milli(asked.from), "to": milli(asked.to),
 		"end": milli(end), "starts": clickhouse.Numbers(list),
 	}}
+	statement.SQL = strings.ReplaceAll(statement.SQL, "/* conditions */", q.conditions(statement.Params))
 	err := r.ch.Query(ctx, account, statement, func(row scope.Row) error {
 		var key cohortKey
 		var readers uint64
