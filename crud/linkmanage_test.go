@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/account"
@@ -211,4 +212,30 @@ func TestGenericLinkIsDuplicated(t *testing.T) {
 	require.Equal(t, 200, f.public(t, "GET", thumbnail(copied)).status)
 	require.Equal(t, problem.NotFound, other.post(t, linksPath+"/"+copied["id"].(string)+"/duplicate", "").problem(t).Code)
 	require.Equal(t, problem.NotFound, u.post(t, path+"/duplicate", "").problem(t).Code)
+}
+
+// Lists of links read an index in its order, and stop at the end of the page: the planner puts what
+// chosen_links says in the place of its call.
+func TestListsOfLinksReadAnIndex(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	u := f.user(t, account.Team)
+	m := u.magnet(t)
+	_, err := f.db.Unscoped().Exec(t.Context(), `INSERT INTO generic_links (id, account_id, lead_magnet_id, slug)
+		SELECT gen_random_uuid(), $1, $2, 'plan-' || gen_random_uuid() FROM generate_series(1, 2000)`, u.account, m.ID)
+	require.NoError(t, err)
+	_, err = f.db.Unscoped().Exec(t.Context(), "ANALYZE generic_links")
+	require.NoError(t, err)
+	for _, order := range []string{"created_at DESC, id DESC", "created_at, id"} {
+		for _, containing := range []any{nil, "plan"} {
+			var plan string
+			require.NoError(t, f.db.Account(t.Context(), u.account, func(tx pgx.Tx) error {
+				return tx.QueryRow(t.Context(), `EXPLAIN (FORMAT JSON)
+					SELECT * FROM chosen_links(NULL::uuid, '', $1::text) l ORDER BY `+order+" LIMIT 20", containing).Scan(&plan)
+			}))
+			require.Contains(t, plan, `"Index Name": "generic_links_newest"`)
+			require.NotContains(t, plan, `"Sort"`)
+			require.NotContains(t, plan, "Function Scan")
+		}
+	}
 }

@@ -80,15 +80,7 @@ func (q *Queries) CountLinks(ctx context.Context) (int64, error) {
 }
 
 const countListedLinks = `-- name: CountListedLinks :one
-SELECT count(*) FROM generic_links l
-WHERE ($1::uuid IS NULL OR l.lead_magnet_id = $1)
-    AND CASE $2::text WHEN 'all' THEN true WHEN 'archived' THEN l.archived
-        WHEN 'open' THEN l.active AND coalesce(l.expires_at > now(), true)
-        WHEN 'closed' THEN NOT l.archived AND NOT (l.active AND coalesce(l.expires_at > now(), true))
-        ELSE NOT l.archived END
-    AND ($3::text IS NULL
-        OR strpos(lower(concat_ws(chr(10), l.slug, l.name, l.title)), lower($3)) > 0
-        OR l.lead_magnet_id IN (SELECT m.id FROM lead_magnets m WHERE strpos(lower(m.title), lower($3)) > 0))
+SELECT count(*) FROM chosen_links($1::uuid, $2::text, $3::text) l
 `
 
 type CountListedLinksParams struct {
@@ -308,15 +300,7 @@ func (q *Queries) InsertLink(ctx context.Context, arg InsertLinkParams) (Generic
 }
 
 const listLinks = `-- name: ListLinks :many
-SELECT l.id, l.account_id, l.lead_magnet_id, l.slug, l.title, l.description, l.thumbnail_url, l.collect_name, l.require_verification, l.active, l.submission_count, l.created_at, l.updated_at, l.revision, l.button_text, l.consent_text, l.privacy_url, l.redirect_url, l.thumbnail_picture, l.language, l.show_contents, l.show_pages, l.show_readers, l.allowed_origins, l.reading_notices, l.expires_at, l.access_days, l.fields, l.name, l.archived, l.headline_b, l.headlines_since, l.allowed_emails, l.blocked_emails, l.max_people, l.passcode_hash, l.agreement_title, l.agreement_text, l.watermark FROM generic_links l
-WHERE ($1::uuid IS NULL OR l.lead_magnet_id = $1)
-    AND CASE $2::text WHEN 'all' THEN true WHEN 'archived' THEN l.archived
-        WHEN 'open' THEN l.active AND coalesce(l.expires_at > now(), true)
-        WHEN 'closed' THEN NOT l.archived AND NOT (l.active AND coalesce(l.expires_at > now(), true))
-        ELSE NOT l.archived END
-    AND ($3::text IS NULL
-        OR strpos(lower(concat_ws(chr(10), l.slug, l.name, l.title)), lower($3)) > 0
-        OR l.lead_magnet_id IN (SELECT m.id FROM lead_magnets m WHERE strpos(lower(m.title), lower($3)) > 0))
+SELECT l.id, l.account_id, l.lead_magnet_id, l.slug, l.title, l.description, l.thumbnail_url, l.collect_name, l.require_verification, l.active, l.submission_count, l.created_at, l.updated_at, l.revision, l.button_text, l.consent_text, l.privacy_url, l.redirect_url, l.thumbnail_picture, l.language, l.show_contents, l.show_pages, l.show_readers, l.allowed_origins, l.reading_notices, l.expires_at, l.access_days, l.fields, l.name, l.archived, l.headline_b, l.headlines_since, l.allowed_emails, l.blocked_emails, l.max_people, l.passcode_hash, l.agreement_title, l.agreement_text, l.watermark FROM chosen_links($1::uuid, $2::text, $3::text) l
 ORDER BY l.created_at DESC, l.id DESC
 LIMIT $5::bigint OFFSET $4::bigint
 `
@@ -329,7 +313,6 @@ type ListLinksParams struct {
 	RowLimit     int64
 }
 
-// Without a status those that are not archived.
 func (q *Queries) ListLinks(ctx context.Context, arg ListLinksParams) ([]GenericLink, error) {
 	rows, err := q.db.Query(ctx, listLinks,
 		arg.LeadMagnetID,
@@ -397,15 +380,7 @@ func (q *Queries) ListLinks(ctx context.Context, arg ListLinksParams) ([]Generic
 }
 
 const listLinksOldest = `-- name: ListLinksOldest :many
-SELECT l.id, l.account_id, l.lead_magnet_id, l.slug, l.title, l.description, l.thumbnail_url, l.collect_name, l.require_verification, l.active, l.submission_count, l.created_at, l.updated_at, l.revision, l.button_text, l.consent_text, l.privacy_url, l.redirect_url, l.thumbnail_picture, l.language, l.show_contents, l.show_pages, l.show_readers, l.allowed_origins, l.reading_notices, l.expires_at, l.access_days, l.fields, l.name, l.archived, l.headline_b, l.headlines_since, l.allowed_emails, l.blocked_emails, l.max_people, l.passcode_hash, l.agreement_title, l.agreement_text, l.watermark FROM generic_links l
-WHERE ($1::uuid IS NULL OR l.lead_magnet_id = $1)
-    AND CASE $2::text WHEN 'all' THEN true WHEN 'archived' THEN l.archived
-        WHEN 'open' THEN l.active AND coalesce(l.expires_at > now(), true)
-        WHEN 'closed' THEN NOT l.archived AND NOT (l.active AND coalesce(l.expires_at > now(), true))
-        ELSE NOT l.archived END
-    AND ($3::text IS NULL
-        OR strpos(lower(concat_ws(chr(10), l.slug, l.name, l.title)), lower($3)) > 0
-        OR l.lead_magnet_id IN (SELECT m.id FROM lead_magnets m WHERE strpos(lower(m.title), lower($3)) > 0))
+SELECT l.id, l.account_id, l.lead_magnet_id, l.slug, l.title, l.description, l.thumbnail_url, l.collect_name, l.require_verification, l.active, l.submission_count, l.created_at, l.updated_at, l.revision, l.button_text, l.consent_text, l.privacy_url, l.redirect_url, l.thumbnail_picture, l.language, l.show_contents, l.show_pages, l.show_readers, l.allowed_origins, l.reading_notices, l.expires_at, l.access_days, l.fields, l.name, l.archived, l.headline_b, l.headlines_since, l.allowed_emails, l.blocked_emails, l.max_people, l.passcode_hash, l.agreement_title, l.agreement_text, l.watermark FROM chosen_links($1::uuid, $2::text, $3::text) l
 ORDER BY l.created_at, l.id
 LIMIT $5::bigint OFFSET $4::bigint
 `
@@ -486,15 +461,7 @@ func (q *Queries) ListLinksOldest(ctx context.Context, arg ListLinksOldestParams
 }
 
 const rankLinks = `-- name: RankLinks :many
-SELECT l.id, l.account_id, l.lead_magnet_id, l.slug, l.title, l.description, l.thumbnail_url, l.collect_name, l.require_verification, l.active, l.submission_count, l.created_at, l.updated_at, l.revision, l.button_text, l.consent_text, l.privacy_url, l.redirect_url, l.thumbnail_picture, l.language, l.show_contents, l.show_pages, l.show_readers, l.allowed_origins, l.reading_notices, l.expires_at, l.access_days, l.fields, l.name, l.archived, l.headline_b, l.headlines_since, l.allowed_emails, l.blocked_emails, l.max_people, l.passcode_hash, l.agreement_title, l.agreement_text, l.watermark FROM generic_links l
-WHERE ($1::uuid IS NULL OR l.lead_magnet_id = $1)
-    AND CASE $2::text WHEN 'all' THEN true WHEN 'archived' THEN l.archived
-        WHEN 'open' THEN l.active AND coalesce(l.expires_at > now(), true)
-        WHEN 'closed' THEN NOT l.archived AND NOT (l.active AND coalesce(l.expires_at > now(), true))
-        ELSE NOT l.archived END
-    AND ($3::text IS NULL
-        OR strpos(lower(concat_ws(chr(10), l.slug, l.name, l.title)), lower($3)) > 0
-        OR l.lead_magnet_id IN (SELECT m.id FROM lead_magnets m WHERE strpos(lower(m.title), lower($3)) > 0))
+SELECT l.id, l.account_id, l.lead_magnet_id, l.slug, l.title, l.description, l.thumbnail_url, l.collect_name, l.require_verification, l.active, l.submission_count, l.created_at, l.updated_at, l.revision, l.button_text, l.consent_text, l.privacy_url, l.redirect_url, l.thumbnail_picture, l.language, l.show_contents, l.show_pages, l.show_readers, l.allowed_origins, l.reading_notices, l.expires_at, l.access_days, l.fields, l.name, l.archived, l.headline_b, l.headlines_since, l.allowed_emails, l.blocked_emails, l.max_people, l.passcode_hash, l.agreement_title, l.agreement_text, l.watermark FROM chosen_links($1::uuid, $2::text, $3::text) l
 ORDER BY CASE $4::text
         WHEN '-view_count' THEN (SELECT c.view_count FROM counted_generic_links c WHERE c.id = l.id)
         WHEN '-submission_count' THEN l.submission_count

@@ -21,44 +21,19 @@ RETURNING *;
 SELECT * FROM generic_links WHERE id = $1;
 
 -- name: ListLinks :many
--- Without a status those that are not archived.
-SELECT l.* FROM generic_links l
-WHERE (sqlc.narg(lead_magnet_id)::uuid IS NULL OR l.lead_magnet_id = sqlc.narg(lead_magnet_id))
-    AND CASE sqlc.arg(status)::text WHEN 'all' THEN true WHEN 'archived' THEN l.archived
-        WHEN 'open' THEN l.active AND coalesce(l.expires_at > now(), true)
-        WHEN 'closed' THEN NOT l.archived AND NOT (l.active AND coalesce(l.expires_at > now(), true))
-        ELSE NOT l.archived END
-    AND (sqlc.narg(containing)::text IS NULL
-        OR strpos(lower(concat_ws(chr(10), l.slug, l.name, l.title)), lower(sqlc.narg(containing))) > 0
-        OR l.lead_magnet_id IN (SELECT m.id FROM lead_magnets m WHERE strpos(lower(m.title), lower(sqlc.narg(containing))) > 0))
+SELECT l.* FROM chosen_links(sqlc.narg(lead_magnet_id)::uuid, sqlc.arg(status)::text, sqlc.narg(containing)::text) l
 ORDER BY l.created_at DESC, l.id DESC
 LIMIT sqlc.arg(row_limit)::bigint OFFSET sqlc.arg(row_offset)::bigint;
 
 -- name: ListLinksOldest :many
 -- Lists as ListLinks does, in the other direction of the same index.
-SELECT l.* FROM generic_links l
-WHERE (sqlc.narg(lead_magnet_id)::uuid IS NULL OR l.lead_magnet_id = sqlc.narg(lead_magnet_id))
-    AND CASE sqlc.arg(status)::text WHEN 'all' THEN true WHEN 'archived' THEN l.archived
-        WHEN 'open' THEN l.active AND coalesce(l.expires_at > now(), true)
-        WHEN 'closed' THEN NOT l.archived AND NOT (l.active AND coalesce(l.expires_at > now(), true))
-        ELSE NOT l.archived END
-    AND (sqlc.narg(containing)::text IS NULL
-        OR strpos(lower(concat_ws(chr(10), l.slug, l.name, l.title)), lower(sqlc.narg(containing))) > 0
-        OR l.lead_magnet_id IN (SELECT m.id FROM lead_magnets m WHERE strpos(lower(m.title), lower(sqlc.narg(containing))) > 0))
+SELECT l.* FROM chosen_links(sqlc.narg(lead_magnet_id)::uuid, sqlc.arg(status)::text, sqlc.narg(containing)::text) l
 ORDER BY l.created_at, l.id
 LIMIT sqlc.arg(row_limit)::bigint OFFSET sqlc.arg(row_offset)::bigint;
 
 -- name: RankLinks :many
 -- Lists as ListLinks does, by a number so far, the highest first. That of people who finished looks at every reader of the links.
-SELECT l.* FROM generic_links l
-WHERE (sqlc.narg(lead_magnet_id)::uuid IS NULL OR l.lead_magnet_id = sqlc.narg(lead_magnet_id))
-    AND CASE sqlc.arg(status)::text WHEN 'all' THEN true WHEN 'archived' THEN l.archived
-        WHEN 'open' THEN l.active AND coalesce(l.expires_at > now(), true)
-        WHEN 'closed' THEN NOT l.archived AND NOT (l.active AND coalesce(l.expires_at > now(), true))
-        ELSE NOT l.archived END
-    AND (sqlc.narg(containing)::text IS NULL
-        OR strpos(lower(concat_ws(chr(10), l.slug, l.name, l.title)), lower(sqlc.narg(containing))) > 0
-        OR l.lead_magnet_id IN (SELECT m.id FROM lead_magnets m WHERE strpos(lower(m.title), lower(sqlc.narg(containing))) > 0))
+SELECT l.* FROM chosen_links(sqlc.narg(lead_magnet_id)::uuid, sqlc.arg(status)::text, sqlc.narg(containing)::text) l
 ORDER BY CASE sqlc.arg(sort)::text
         WHEN '-view_count' THEN (SELECT c.view_count FROM counted_generic_links c WHERE c.id = l.id)
         WHEN '-submission_count' THEN l.submission_count
@@ -70,15 +45,7 @@ ORDER BY CASE sqlc.arg(sort)::text
 LIMIT sqlc.arg(row_limit)::bigint OFFSET sqlc.arg(row_offset)::bigint;
 
 -- name: CountListedLinks :one
-SELECT count(*) FROM generic_links l
-WHERE (sqlc.narg(lead_magnet_id)::uuid IS NULL OR l.lead_magnet_id = sqlc.narg(lead_magnet_id))
-    AND CASE sqlc.arg(status)::text WHEN 'all' THEN true WHEN 'archived' THEN l.archived
-        WHEN 'open' THEN l.active AND coalesce(l.expires_at > now(), true)
-        WHEN 'closed' THEN NOT l.archived AND NOT (l.active AND coalesce(l.expires_at > now(), true))
-        ELSE NOT l.archived END
-    AND (sqlc.narg(containing)::text IS NULL
-        OR strpos(lower(concat_ws(chr(10), l.slug, l.name, l.title)), lower(sqlc.narg(containing))) > 0
-        OR l.lead_magnet_id IN (SELECT m.id FROM lead_magnets m WHERE strpos(lower(m.title), lower(sqlc.narg(containing))) > 0));
+SELECT count(*) FROM chosen_links(sqlc.narg(lead_magnet_id)::uuid, sqlc.arg(status)::text, sqlc.narg(containing)::text) l;
 
 -- name: CountHeadlines :many
 -- The submissions of a link by the headline that their visitors saw, since the headlines are as they are, and how many of these people read
