@@ -32,11 +32,13 @@ const (
 	Links    Screen = "links"
 	Link     Screen = "link" // of whichever generic link
 	Readers  Screen = "readers"
+	// Recipients is the list of those of whichever generic link.
+	Recipients Screen = "recipients"
 )
 
 // EnumValues implements jsonschema.Enum.
 func (Screen) EnumValues() []string {
-	return jsonschema.Values([]Screen{Overview, Magnet, Links, Link, Readers})
+	return jsonschema.Values([]Screen{Overview, Magnet, Links, Link, Readers, Recipients})
 }
 
 // View is a view as the API shows it.
@@ -57,8 +59,23 @@ const (
 	maxParameters = 50
 )
 
-// transient are parameters of an address that are of one moment.
-var transient = []string{"cursor", "page", "add", "list"}
+// ofAMoment are parameters of an address that a list in it does not begin with: its place, a form
+// that is open, and what was just done.
+var ofAMoment = []string{"cursor", "page", "add", "created", "saved", "published", "archived", "back", "added",
+	"queued", "reminded", "rule", "off"}
+
+// Beginning returns the parameters of an address without those of one moment, and without empty
+// ones.
+func Beginning(q url.Values) url.Values {
+	begun := url.Values{}
+	for name, list := range q {
+		list = slices.DeleteFunc(slices.Clone(list), func(text string) bool { return text == "" })
+		if len(list) > 0 && !slices.Contains(ofAMoment, name) {
+			begun[name] = list
+		}
+	}
+	return begun
+}
 
 // Views serves the views of accounts. It is safe for concurrent use.
 type Views struct{ db *postgres.Pool }
@@ -142,19 +159,13 @@ func parametersOf(query string) ([]byte, error) {
 		return nil, problem.Invalid(problem.Field{Field: "query",
 			Message: "must be a query string, such as finished=true&utm_source=newsletter"})
 	}
-	for _, name := range transient {
-		values.Del(name)
-	}
+	values = Beginning(values)
+	values.Del("list") // what led there
 	for name, list := range values {
 		for _, text := range append([]string{name}, list...) {
 			if message := refused(text); message != "" {
 				return nil, problem.Invalid(problem.Field{Field: "query", Message: message})
 			}
-		}
-		if list = slices.DeleteFunc(list, func(text string) bool { return text == "" }); len(list) == 0 {
-			values.Del(name)
-		} else {
-			values[name] = list
 		}
 	}
 	if len(values) > maxParameters {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"lodestone/crud/field"
+	"lodestone/crud/recipient"
 	"lodestone/crud/view"
 	api "lodestone/pkg/api"
 	"lodestone/pkg/auth"
@@ -57,7 +58,7 @@ func (v *Visit) Narrow(screen view.Screen, names ...string) error {
 		q = url.Values{}
 	}
 	v.Filters = newFilters(q, names)
-	rest := beginning(q)
+	rest := view.Beginning(q)
 	v.Bar = &Bar{Screen: screen, Place: v.R.URL.EscapedPath() + suffix(rest)}
 	for name := range v.Filters.asked {
 		rest.Del(name)
@@ -96,14 +97,23 @@ func (v *Visit) Here(path string) string {
 func (v *Visit) Item(path string) string {
 	q := v.Period.Query()
 	maps.Copy(q, v.Filters.Query(ByUTMSource, ByCampaign))
-	list := beginning(v.R.URL.Query())
+	maps.Copy(q, v.list())
+	return v.Path(path) + suffix(q)
+}
+
+// Within returns the address of a screen of what this one shows, with what leads back here.
+func (v *Visit) Within(path string) string { return v.Path(path) + suffix(v.list()) }
+
+// list is the parameter that leads back here; none if the path alone does.
+func (v *Visit) list() url.Values {
+	list := view.Beginning(v.R.URL.Query())
 	if page := v.R.URL.Query().Get("page"); page != "" {
 		list.Set("page", page)
 	}
-	if len(list) > 0 {
-		q.Set("list", list.Encode())
+	if len(list) == 0 {
+		return nil
 	}
-	return v.Path(path) + suffix(q)
+	return url.Values{"list": {list.Encode()}}
 }
 
 // Back returns the address of the list that led here, or of the list in the same period.
@@ -132,7 +142,7 @@ func (v *Visit) addChips() error {
 			if err != nil {
 				return err
 			}
-			q := beginning(v.R.URL.Query())
+			q := view.Beginning(v.R.URL.Query())
 			q[param] = slices.Delete(slices.Clone(v.Filters.asked[param]), i, i+1)
 			if len(q[param]) == 0 {
 				q.Del(param)
@@ -140,7 +150,7 @@ func (v *Visit) addChips() error {
 			v.Bar.Chips = append(v.Bar.Chips, Chip{words, v.at(q)})
 		}
 		if v.Filters.asked.Get(without) == name {
-			q := beginning(v.R.URL.Query())
+			q := view.Beginning(v.R.URL.Query())
 			q.Del(without)
 			v.Bar.Chips = append(v.Bar.Chips, Chip{v.chip(name, v.Say("filter.none")), v.at(q)})
 		}
@@ -217,7 +227,7 @@ func (v *Visit) addToMenu(name string, q url.Values) {
 			}
 		}
 	default:
-		to := beginning(q)
+		to := view.Beginning(q)
 		to.Set("add", name)
 		v.Bar.Menu = append(v.Bar.Menu, Choice{Words: v.Say("filter." + name), URL: v.at(to)})
 	}
@@ -238,6 +248,10 @@ func (v *Visit) fixed(name string) (list []Option) {
 		return named("awaiting_verification", "ready", "viewed")
 	case ByPage:
 		return named("open", "closed", "archived", "all")
+	case ByInvited:
+		for _, state := range recipient.State("").EnumValues() {
+			list = append(list, Option{Value: state, Words: v.Say("recipient.state." + state)})
+		}
 	case ByStatus:
 		for _, status := range v.Statuses() {
 			list = append(list, Option{Value: status, Words: status})
@@ -255,7 +269,7 @@ func (v *Visit) ask(name string) (err error) {
 		return nil
 	}
 	a := adding{Label: v.Say("filter." + name), Kind: "choice", Name: parameter(name),
-		Cancel: v.at(beginning(v.R.URL.Query()))}
+		Cancel: v.at(view.Beginning(v.R.URL.Query()))}
 	switch name {
 	case "stopped_at", "reached", "min_pages", ByVersion:
 		a.Kind = "number"
@@ -358,7 +372,7 @@ func (v *Visit) seen(dimension string) (list []Option, err error) {
 
 // addViews adds the views of the screen. One is chosen if the address is that of the view.
 func (v *Visit) addViews(screen view.Screen) error {
-	here := beginning(v.R.URL.Query())
+	here := view.Beginning(v.R.URL.Query())
 	here.Del("list")
 	v.Bar.Save = v.MayWrite() && len(here) > 0
 	if !v.May(auth.Leads) {

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"lodestone/crud/view"
 )
 
 // Filters that lists and reports can be narrowed by. Each is a parameter of a screen's address, as
@@ -23,11 +25,10 @@ const (
 	ByStatus    = "status" // of a person
 	ByState     = "state"  // of a submission
 	ByPage      = "page_status"
+	ByInvited   = "invited" // state of a recipient
 
 	// without is the parameter that names the source which people do not have.
 	without = "without"
-	// pageStatus is the parameter of ByPage.
-	pageStatus = "status"
 )
 
 // sourced are the filters that people may have no value of.
@@ -54,10 +55,14 @@ type Filters struct {
 
 // parameter is the name that a filter has in addresses.
 func parameter(filter string) string {
-	if filter == ByPage {
-		return pageStatus
+	switch filter {
+	case ByPage:
+		return "status"
+	case ByInvited:
+		return "state"
+	default:
+		return filter
 	}
-	return filter
 }
 
 // newFilters reads the filters that a screen has from an address.
@@ -147,7 +152,7 @@ func AddFilter(place, chosen string) (string, error) {
 // withFilter returns the parameters of an address with another filter, from the beginning of its
 // list.
 func withFilter(q, more url.Values) url.Values {
-	q = beginning(q)
+	q = view.Beginning(q)
 	for name, list := range more {
 		value := strings.TrimSpace(list[0])
 		switch {
@@ -163,21 +168,6 @@ func withFilter(q, more url.Values) url.Values {
 			q.Del(value)
 		} else if q.Get(without) == name {
 			q.Del(without)
-		}
-	}
-	return q
-}
-
-// beginning returns the parameters of an address without its place in the list, and without what is
-// of one moment.
-func beginning(q url.Values) url.Values {
-	q = maps.Clone(q)
-	for _, once := range []string{"cursor", "page", "add", "created", "saved", "published"} {
-		q.Del(once)
-	}
-	for name, list := range q {
-		if len(list) == 0 || len(list) == 1 && list[0] == "" {
-			q.Del(name)
 		}
 	}
 	return q

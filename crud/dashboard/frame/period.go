@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"lodestone/crud/view"
 	"lodestone/crud/web"
 	"lodestone/pkg/timezone"
 )
@@ -266,7 +267,7 @@ func (v *Visit) with(p Period) string {
 // Rest returns the parameters of the address that are not of the period, for the form of the
 // picker.
 func (v *Visit) Rest() url.Values {
-	q := beginning(v.R.URL.Query())
+	q := view.Beginning(v.R.URL.Query())
 	for _, name := range []string{"days", "period", "from", "to", "compare"} {
 		q.Del(name)
 	}

@@ -1,11 +1,11 @@
 package link
 
 import (
-	"maps"
 	"slices"
 
 	"lodestone/crud/dashboard/frame"
 	"lodestone/crud/field"
+	"lodestone/crud/view"
 	"lodestone/pkg/client"
 )
 
@@ -28,10 +28,7 @@ func answerColumns(fields field.List) (columns []column, labels map[string]strin
 
 // answeredBy returns the address of the list with one more condition on an answer.
 func answeredBy(v *frame.Visit, condition string) string {
-	q := maps.Clone(v.R.URL.Query())
-	for _, once := range []string{"cursor", "created", "saved"} {
-		q.Del(once)
-	}
+	q := view.Beginning(v.R.URL.Query())
 	if !slices.Contains(q[frame.ByAnswer], condition) {
 		q.Add(frame.ByAnswer, condition)
 	}

@@ -58,8 +58,7 @@ func New(f *frame.Frame) (*Screens, error) {
 	if s.campaign, err = f.ParseForms(files, []string{"campaigns.html"}, []string{"link.css"}); err != nil {
 		return nil, err
 	}
-	if s.recipients, err = f.ParseForms(files, []string{"recipients.html"},
-		[]string{frame.Cards, "link.css"}); err != nil {
+	if s.recipients, err = f.ParseForms(files, []string{"recipients.html"}, listStyles); err != nil {
 		return nil, err
 	}
 	s.embed, err = f.ParseForms(files, []string{"site.html"}, []string{"link.css"})

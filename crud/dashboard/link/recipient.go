@@ -13,6 +13,7 @@ import (
 
 	"lodestone/crud/dashboard/frame"
 	"lodestone/crud/recipient"
+	"lodestone/crud/view"
 	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/chart"
@@ -39,11 +40,11 @@ type recipientsData struct {
 	Counts     recipient.Counts
 	States     []stateChoice
 	All        string // address of the list without filters
-	Q, State   string
+	Q          string
+	Keep       url.Values // of the address, what the search does not have
 	Rows       []recipientRow
 	Total      int64 // that the list's filters choose
 	Prev, Next string
-	CSV        string
 	Add        frame.Form
 	Import     string // address that takes lists
 	Preview    *importPreview
@@ -98,31 +99,42 @@ func (s *Screens) drawRecipients(v *frame.Visit, status int, sent recipientForms
 		return err
 	}
 	asked, here := v.R.URL.Query(), v.Path(self(v)+"/recipients")
-	query := url.Values{"per_page": {strconv.Itoa(recipientsPerPage)}}
-	for _, name := range []string{"q", "state", "page"} {
-		if value := asked.Get(name); value != "" && v.R.Method == http.MethodGet {
-			query.Set(name, value)
-		}
+	if v.R.Method == http.MethodGet { // a form that was sent shows the whole list
+		err = v.Narrow(view.Recipients, frame.ByInvited)
+	} else {
+		asked = url.Values{}
 	}
+	if err != nil {
+		return err
+	}
+	query := chosenRecipients(v)
+	if page := asked.Get("page"); page != "" {
+		query.Set("page", page)
+	}
+	query.Set("per_page", strconv.Itoa(recipientsPerPage))
 	found, err := frame.Get[api.Page[recipient.Recipient]](v, path(v)+"/recipients", query)
 	if err != nil {
 		return missing(err)
 	}
-	d := recipientsData{Link: &l, Self: self(v), All: here, Q: query.Get("q"), State: query.Get("state"),
+	d := recipientsData{Link: &l, Self: self(v), All: here, Q: query.Get("q"), Keep: view.Beginning(asked),
 		Total: found.Pagination.Total, Add: sent.add, Import: v.UploadTo(self(v) + "/recipients"), Preview: sent.preview,
 		Send: sent.send, Remind: sent.remind, Once: newKey()}
 	if d.Counts, err = frame.Get[recipient.Counts](v, path(v)+"/recipients/counts", nil); err != nil {
 		return err
 	}
+	d.Keep.Del("q")
 	d.States = d.choices(v)
 	for _, one := range found.Data {
 		d.Rows = append(d.Rows, newRecipientRow(v, one))
 	}
 	at := func(page int) string {
-		query.Set("page", strconv.Itoa(page))
-		return here + "?" + query.Encode()
+		q := view.Beginning(asked)
+		q.Set("page", strconv.Itoa(page))
+		return here + "?" + q.Encode()
 	}
-	d.CSV = here + ".csv?" + url.Values{"q": {d.Q}, "state": {d.State}}.Encode()
+	if v.Bar != nil {
+		v.Bar.CSV = here + ".csv?" + chosenRecipients(v).Encode()
+	}
 	if page := found.Pagination.Page; page > 1 {
 		d.Prev = at(page - 1)
 	}
@@ -143,10 +155,12 @@ func (s *Screens) drawRecipients(v *frame.Visit, status int, sent recipientForms
 // choices are the states that recipients are in.
 func (d *recipientsData) choices(v *frame.Visit) (list []stateChoice) {
 	for _, state := range recipient.State("").EnumValues() {
-		if n := d.Counts.States[state]; n > 0 || d.State == state {
+		if n := d.Counts.States[state]; n > 0 {
+			q := view.Beginning(v.R.URL.Query())
+			q.Set("state", state)
 			list = append(list, stateChoice{
-				frame.Option{Value: state, Words: v.Say("recipient.state." + state), Chosen: d.State == state},
-				chart.Count(float64(n)), d.All + "?state=" + state,
+				frame.Option{Words: v.Say("recipient.state." + state), Chosen: v.Filters.Get(frame.ByInvited) == state},
+				chart.Count(float64(n)), d.All + "?" + q.Encode(),
 			})
 		}
 	}
@@ -338,11 +352,18 @@ func (s *Screens) mailRecipients(v *frame.Visit, to, done string, again func(fra
 
 // exportRecipients passes the file of the recipients on. The address holds the list's filters.
 func (s *Screens) exportRecipients(v *frame.Visit) error {
-	query := url.Values{"format": {"csv"}, "bom": {"true"}} // a person opens the file, in Excel
-	for _, name := range []string{"q", "state"} {
-		if value := v.R.URL.Query().Get(name); value != "" {
-			query.Set(name, value)
-		}
-	}
+	v.ReadFilters(frame.ByInvited)
+	query := chosenRecipients(v)
+	query.Set("format", "csv")
+	query.Set("bom", "true") // a person opens the file, in Excel
 	return v.Pass(path(v)+"/recipients/export", query)
+}
+
+// chosenRecipients is the question for the recipients that the address asks for.
+func chosenRecipients(v *frame.Visit) url.Values {
+	query := v.Filters.Query()
+	if q := v.R.URL.Query().Get("q"); q != "" && v.R.Method == http.MethodGet {
+		query.Set("q", q)
+	}
+	return query
 }

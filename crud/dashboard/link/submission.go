@@ -8,6 +8,7 @@ import (
 
 	"lodestone/crud/dashboard/frame"
 	"lodestone/crud/field"
+	"lodestone/crud/view"
 	"lodestone/pkg/chart"
 	"lodestone/pkg/client"
 	"lodestone/pkg/problem"
@@ -173,10 +174,8 @@ func listSubmissions(v *frame.Visit, fields field.List) (*submissionList, error)
 // turned returns the address of a list in the other order, from its beginning. oldest says that the
 // list shows the oldest first; sort is that order's name in the address.
 func turned(v *frame.Visit, path string, oldest bool, sort string) string {
-	q := v.R.URL.Query()
-	for _, once := range []string{"cursor", "page", "sort", "created", "saved"} {
-		q.Del(once)
-	}
+	q := view.Beginning(v.R.URL.Query())
+	q.Del("sort")
 	if !oldest {
 		q.Set("sort", sort)
 	}
@@ -185,10 +184,7 @@ func turned(v *frame.Visit, path string, oldest bool, sort string) string {
 
 // listAt returns the address of the list from a cursor on.
 func listAt(v *frame.Visit, cursor string) string {
-	q := v.R.URL.Query()
-	for _, once := range []string{"cursor", "created", "saved"} {
-		q.Del(once)
-	}
+	q := view.Beginning(v.R.URL.Query())
 	if cursor != "" {
 		q.Set("cursor", cursor)
 	}
