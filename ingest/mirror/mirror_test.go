@@ -342,4 +342,7 @@ func TestCopiesFollowARestoredDatabase(t *testing.T) {
 	r.await("1", addresses)
 	r.await("one/0", generic)
 	r.await("delivery", suspects)
+	r.exec("DELETE FROM accounts WHERE id = $1", r.account)
+	r.await("", suspects)
+	r.await("", titles)
 }
