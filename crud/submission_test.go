@@ -75,7 +75,8 @@ func TestSubmission(t *testing.T) {
 		"state=viewed": {"Jo@Example.com"}, "state=awaiting_verification": {"al@example.com"}, "state=ready": nil,
 		"utm_source=news": {"Jo@Example.com"}, "utm_source=new": nil, "utm_campaign=spring": nil,
 		"without=utm_source": {"al@example.com"}, "without=utm_campaign": {"al@example.com", "Jo@Example.com"},
-		"without=utm_campaign&state=viewed&q=jo": {"Jo@Example.com"},
+		"without=utm_campaign&state=viewed&q=jo":  {"Jo@Example.com"},
+		"without=utm_campaign&without=utm_source": {"al@example.com"},
 	} {
 		var list []string
 		for _, one := range u.get(t, path+"?"+query).object(t)["data"].([]any) {

@@ -17,7 +17,7 @@ type narrowInput struct {
 	GenericLinkID *uuid.UUID `query:"generic_link_id" doc:"Only page views of access links that came from this generic link."`
 	UTMSource     *string    `query:"utm_source" maxLength:"2048" doc:"Only page views of access links with this utm_source."`
 	UTMCampaign   *string    `query:"utm_campaign" maxLength:"2048" doc:"Likewise, by utm_campaign."`
-	Without       string     `query:"without" enum:"utm_source,utm_campaign" doc:"Only page views of access links that have no such source."`
+	Without       []string   `query:"without" maxItems:"2" enum:"utm_source,utm_campaign" doc:"Only page views of access links that have no such source. Repeat it for both."`
 	Device        *string    `query:"device" maxLength:"64" doc:"Only page views on such a device: desktop, mobile, tablet, other or unknown."`
 	Country       *string    `query:"country" maxLength:"64" doc:"Only page views from this country, such as DE."`
 }

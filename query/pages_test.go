@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -111,7 +112,7 @@ func TestReportsOfPageViewsAreFiltered(t *testing.T) {
 	ask := func(report, name, value string) []element {
 		params := url.Values{"lead_magnet_id": {a.magnet.String()}, "from": {"2026-03-01T00:00:00Z"}}
 		if name != "" {
-			params.Set(name, value)
+			params[name] = strings.Split(value, ",")
 		}
 		got := s.get(a.account, "/api/v1/analytics/"+report, params)
 		require.Equal(t, http.StatusOK, got.status, "%s", got.body)
@@ -138,6 +139,7 @@ func TestReportsOfPageViewsAreFiltered(t *testing.T) {
 	require.Equal(t, back, returned("utm_campaign", "spring"))
 	require.Equal(t, once, returned("without", "utm_source"))
 	require.Equal(t, once, returned("without", "utm_campaign"))
+	require.Equal(t, once, returned("without", "utm_source,utm_campaign"))
 	require.Equal(t, both, returned("device", "mobile"))
 	require.Equal(t, both, returned("generic_link_id", a.generic.String()))
 	require.Equal(t, []float64{1, 1}, stopped("", ""))

@@ -65,7 +65,7 @@ type ReaderFilter struct {
 	UTMSource     *string     `query:"utm_source" maxLength:"2048" doc:"Count only events of access links with this utm_source, and list only people with such page views."`
 	UTMCampaign   *string     `query:"utm_campaign" maxLength:"2048" doc:"Likewise, by utm_campaign."`
 	ReferrerHost  *string     `query:"referrer_host" maxLength:"2048" doc:"Likewise, by the host of the landing page's referrer."`
-	Without       string      `query:"without" enum:"utm_source,utm_campaign,referrer_host" doc:"Count only events of access links that have no such source."`
+	Without       []string    `query:"without" maxItems:"3" enum:"utm_source,utm_campaign,referrer_host" doc:"Count only events of access links that have no such source. Repeat it for several: they have none of them."`
 	Device        *string     `query:"device" maxLength:"64" doc:"Count only events of such a device: desktop, mobile, tablet, other or unknown."`
 	Country       *string     `query:"country" maxLength:"64" doc:"Count only events from this country, such as DE."`
 	MagnetVersion *int        `query:"magnet_version" minimum:"0" maximum:"1000000" doc:"Count only events of this version of a document. 0: not known."`

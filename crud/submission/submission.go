@@ -94,9 +94,9 @@ type Filter struct {
 	Q     *string    `query:"q" maxLength:"254" format:"text" doc:"Only submissions whose address or name contains this text, case-insensitive."`
 	State *State     `query:"state" doc:"Only submissions in this state."`
 
-	UTMSource   *string `query:"utm_source" maxLength:"2048" doc:"Only submissions with this utm_source."`
-	UTMCampaign *string `query:"utm_campaign" maxLength:"2048" doc:"Only submissions with this utm_campaign."`
-	Without     *string `query:"without" enum:"utm_source,utm_campaign" doc:"Only submissions without this parameter."`
+	UTMSource   *string  `query:"utm_source" maxLength:"2048" doc:"Only submissions with this utm_source."`
+	UTMCampaign *string  `query:"utm_campaign" maxLength:"2048" doc:"Only submissions with this utm_campaign."`
+	Without     []string `query:"without" maxItems:"2" enum:"utm_source,utm_campaign" doc:"Only submissions without this parameter. Repeat it for both."`
 
 	Field []string `query:"field" maxItems:"12" maxLength:"541" pattern:"^[a-z][a-z0-9_]{0,39}:." patternDescription:"the key of a field, a colon and an answer, such as company:Acme" doc:"Only submissions with this answer: the key of a field, a colon and the answer, such as company:Acme, case-insensitive. Repeat it for several fields."`
 }

@@ -47,7 +47,7 @@ WHERE generic_link_id = $1
     AND ($5::jsonb IS NULL OR lower(answers::text)::jsonb @> lower($5::jsonb::text)::jsonb)
     AND ($6::text IS NULL OR utm ->> 'utm_source' = $6)
     AND ($7::text IS NULL OR utm ->> 'utm_campaign' = $7)
-    AND ($8::text IS NULL OR coalesce(utm ->> $8, '') = '')
+    AND NOT EXISTS (SELECT FROM unnest($8::text[]) AS none (parameter) WHERE utm ->> none.parameter <> '')
     AND ($9::text IS NULL OR $9 = CASE
         WHEN EXISTS (SELECT FROM counted_submissions c WHERE c.account_id = submissions.account_id AND c.id = submissions.id AND c.view_count > 0) THEN 'viewed'
         WHEN verification_required AND NOT verified THEN 'awaiting_verification'
@@ -62,7 +62,7 @@ type CountSubmissionsParams struct {
 	Answers       []byte
 	Source        *string
 	Campaign      *string
-	Without       *string
+	Without       []string
 	State         *string
 }
 
@@ -105,7 +105,7 @@ WHERE generic_link_id = $1
     AND ($5::jsonb IS NULL OR lower(answers::text)::jsonb @> lower($5::jsonb::text)::jsonb)
     AND ($6::text IS NULL OR utm ->> 'utm_source' = $6)
     AND ($7::text IS NULL OR utm ->> 'utm_campaign' = $7)
-    AND ($8::text IS NULL OR coalesce(utm ->> $8, '') = '')
+    AND NOT EXISTS (SELECT FROM unnest($8::text[]) AS none (parameter) WHERE utm ->> none.parameter <> '')
     AND ($9::text IS NULL OR $9 = CASE
         WHEN EXISTS (SELECT FROM counted_submissions c WHERE c.account_id = submissions.account_id AND c.id = submissions.id AND c.view_count > 0) THEN 'viewed'
         WHEN verification_required AND NOT verified THEN 'awaiting_verification'
@@ -124,7 +124,7 @@ type ListSubmissionsParams struct {
 	Answers       []byte
 	Source        *string
 	Campaign      *string
-	Without       *string
+	Without       []string
 	State         *string
 	BeforeAt      *time.Time
 	BeforeID      *uuid.UUID
@@ -194,7 +194,7 @@ WHERE generic_link_id = $1
     AND ($5::jsonb IS NULL OR lower(answers::text)::jsonb @> lower($5::jsonb::text)::jsonb)
     AND ($6::text IS NULL OR utm ->> 'utm_source' = $6)
     AND ($7::text IS NULL OR utm ->> 'utm_campaign' = $7)
-    AND ($8::text IS NULL OR coalesce(utm ->> $8, '') = '')
+    AND NOT EXISTS (SELECT FROM unnest($8::text[]) AS none (parameter) WHERE utm ->> none.parameter <> '')
     AND ($9::text IS NULL OR $9 = CASE
         WHEN EXISTS (SELECT FROM counted_submissions c WHERE c.account_id = submissions.account_id AND c.id = submissions.id AND c.view_count > 0) THEN 'viewed'
         WHEN verification_required AND NOT verified THEN 'awaiting_verification'
@@ -213,7 +213,7 @@ type ListSubmissionsOldestParams struct {
 	Answers       []byte
 	Source        *string
 	Campaign      *string
-	Without       *string
+	Without       []string
 	State         *string
 	AfterAt       *time.Time
 	AfterID       *uuid.UUID

@@ -26,7 +26,7 @@ type Filter struct {
 	UTMSource     *string    // only events of access links with it count
 	UTMCampaign   *string    // only events of access links with it count
 	ReferrerHost  *string    // only events of access links with it count
-	Without       string     // utm_source, utm_campaign or referrer_host: only events of access links without one count
+	Without       []string   // utm_source, utm_campaign, referrer_host: only events of access links without them count
 	Device        *string    // only events of such a device count
 	Country       *string    // only events from it count
 	MagnetVersion *int       // only events of this version of a document count
@@ -88,8 +88,8 @@ func (f Filter) params() map[string]string {
 			p[name] = clickhouse.Text(*text)
 		}
 	}
-	if f.Without != "" {
-		p["without_"+f.Without] = ""
+	for _, name := range f.Without {
+		p["without_"+name] = ""
 	}
 	if f.MagnetVersion != nil {
 		p["magnet_version"] = strconv.Itoa(*f.MagnetVersion)

@@ -57,7 +57,8 @@ func (m *model) filter() (f reader.Filter) {
 		f.ReferrerHost = new(m.pick("search.example", "blog.example"))
 	}
 	if maybe() {
-		f.Without = m.pick("utm_source", "utm_campaign", "referrer_host")
+		sources, first := []string{"utm_source", "utm_campaign", "referrer_host"}, r.IntN(3)
+		f.Without = sources[first : first+1+r.IntN(3-first)]
 	}
 	if maybe() {
 		f.Device = new(m.pick("desktop", "mobile", "unknown", "tablet"))
@@ -393,7 +394,7 @@ func TestWhoOpenedNothing(t *testing.T) {
 	require.Equal(t, []string{"scanned", "before"}, names(reader.Filter{From: new(ago(30 * day)), LeadMagnetID: &m.magnets[1]}))
 	require.Equal(t, []string{"second", "first"}, names(reader.Filter{From: new(ago(30 * day)), GenericLinkID: &m.generics[0]}))
 	require.Equal(t, []string{"first", "old"}, names(reader.Filter{UTMSource: new("news")}))
-	require.Equal(t, []string{"scanned", "second"}, names(reader.Filter{Without: "utm_source"}))
+	require.Equal(t, []string{"scanned", "second"}, names(reader.Filter{Without: []string{"utm_source"}}))
 	require.Equal(t, []string{"second"}, names(reader.Filter{Text: "second"}))
 	require.Empty(t, names(reader.Filter{Finished: new(true)}))
 	require.Equal(t, []string{"old", "first", "second", "scanned"}, names(reader.Filter{Order: "last_seen_at"}))

@@ -43,10 +43,10 @@ func (m *model) matches(f reader.Filter, e querytest.StoredEvent) bool {
 		(f.GenericLinkID == nil || e.GenericLinkID == *f.GenericLinkID) &&
 		(f.UTMSource == nil || l.source.UTMSource == *f.UTMSource) &&
 		(f.UTMCampaign == nil || l.source.UTMCampaign == *f.UTMCampaign) &&
-		(f.Without != "utm_campaign" || l.source.UTMCampaign == "") &&
+		(!slices.Contains(f.Without, "utm_campaign") || l.source.UTMCampaign == "") &&
 		(f.ReferrerHost == nil || l.source.ReferrerHost == *f.ReferrerHost) &&
-		(f.Without != "utm_source" || l.source.UTMSource == "") &&
-		(f.Without != "referrer_host" || l.source.ReferrerHost == "") &&
+		(!slices.Contains(f.Without, "utm_source") || l.source.UTMSource == "") &&
+		(!slices.Contains(f.Without, "referrer_host") || l.source.ReferrerHost == "") &&
 		(f.Device == nil || deviceOf(e) == *f.Device) &&
 		(f.MagnetVersion == nil || int(e.MagnetVersion) == *f.MagnetVersion) &&
 		(f.From == nil || !at.Before(*f.From)) && (f.To == nil || at.Before(*f.To))

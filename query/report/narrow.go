@@ -30,7 +30,7 @@ type Narrowed struct {
 	GenericLinkID          *uuid.UUID
 	Device, Country        *string
 	UTMSource, UTMCampaign *string
-	Without                string // utm_source or utm_campaign: only of access links without one
+	Without                []string // utm_source, utm_campaign: only of access links without them
 }
 
 // conditions returns what the filters add to WHERE, and sets its parameters.
@@ -44,8 +44,8 @@ func (n Narrowed) conditions(params map[string]string) string {
 			params[name] = clickhouse.Text(*text)
 		}
 	}
-	if n.Without != "" {
-		params["without_"+n.Without] = ""
+	for _, name := range n.Without {
+		params["without_"+name] = ""
 	}
 	return Where(params, narrowing)
 }

@@ -137,21 +137,19 @@ var yesOrNo = map[string][]string{"finished": {"true", "false"}, "downloaded": {
 func (v *Visit) addChips() error {
 	for _, name := range v.Filters.names {
 		param := parameter(name)
-		for i, value := range v.Filters.asked[param] {
+		for _, value := range v.Filters.asked[param] {
 			words, err := v.valueOf(name, value)
 			if err != nil {
 				return err
 			}
 			q := view.Beginning(v.R.URL.Query())
-			q[param] = slices.Delete(slices.Clone(v.Filters.asked[param]), i, i+1)
-			if len(q[param]) == 0 {
-				q.Del(param)
-			}
+			q[param] = v.Filters.asked[param]
+			drop(q, param, value)
 			v.Bar.Chips = append(v.Bar.Chips, Chip{words, v.at(q)})
 		}
-		if v.Filters.asked.Get(without) == name {
+		if slices.Contains(v.Filters.asked[without], name) {
 			q := view.Beginning(v.R.URL.Query())
-			q.Del(without)
+			drop(q, without, name)
 			v.Bar.Chips = append(v.Bar.Chips, Chip{v.chip(name, v.Say("filter.none")), v.at(q)})
 		}
 	}

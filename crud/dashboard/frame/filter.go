@@ -27,7 +27,7 @@ const (
 	ByPage      = "page_status"
 	ByInvited   = "invited" // state of a recipient
 
-	// without is the parameter that names the source which people do not have.
+	// without is the parameter that names the sources which people do not have.
 	without = "without"
 )
 
@@ -77,8 +77,11 @@ func newFilters(q url.Values, names []string) Filters {
 			f.asked[name] = list
 		}
 	}
-	if none := q.Get(without); slices.Contains(sourced, none) && slices.Contains(names, none) {
-		f.asked.Set(without, none)
+	for _, name := range sourced {
+		if slices.Contains(names, name) && slices.Contains(q[without], name) {
+			f.asked.Add(without, name)
+			f.asked.Del(name)
+		}
 	}
 	return f
 }
@@ -93,7 +96,10 @@ func (f Filters) Get(filter string) string { return f.asked.Get(parameter(filter
 func (f Filters) Query(names ...string) url.Values {
 	q := url.Values{}
 	for name, list := range f.asked {
-		if len(names) == 0 || slices.Contains(names, name) || name == without && slices.Contains(names, list[0]) {
+		if name == without && len(names) > 0 {
+			list = slices.DeleteFunc(slices.Clone(list), func(one string) bool { return !slices.Contains(names, one) })
+		}
+		if len(list) > 0 && (len(names) == 0 || name == without || slices.Contains(names, name)) {
 			q[name] = list
 		}
 	}
@@ -110,7 +116,9 @@ func (f Filters) narrow(q *Query) {
 	for name, list := range f.ReportQuery() {
 		switch name {
 		case without:
-			filters[list[0]] = []any{nil}
+			for _, none := range list {
+				filters[none] = []any{nil}
+			}
 		case ByVersion:
 			continue // which only screens of people have
 		default:
@@ -157,7 +165,7 @@ func withFilter(q, more url.Values) url.Values {
 		value := strings.TrimSpace(list[0])
 		switch {
 		case value == "":
-		case name == ByAnswer:
+		case name == ByAnswer || name == without:
 			if !slices.Contains(q[name], value) {
 				q.Add(name, value)
 			}
@@ -166,11 +174,19 @@ func withFilter(q, more url.Values) url.Values {
 		}
 		if name == without {
 			q.Del(value)
-		} else if q.Get(without) == name {
-			q.Del(without)
+		} else if value != "" {
+			drop(q, without, name)
 		}
 	}
 	return q
+}
+
+// drop removes a value of a parameter from an address.
+func drop(q url.Values, name, value string) {
+	q[name] = slices.DeleteFunc(slices.Clone(q[name]), func(one string) bool { return one == value })
+	if len(q[name]) == 0 {
+		q.Del(name)
+	}
 }
 
 func suffix(q url.Values) string {

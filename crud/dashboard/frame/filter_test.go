@@ -17,6 +17,10 @@ func TestAddFilter(t *testing.T) {
 		{"/dashboard?device=mobile&page=2", "device=desktop", "/dashboard?device=desktop"},
 		{"/dashboard/readers?without=utm_source", "utm_source=a%26b", "/dashboard/readers?utm_source=a%26b"},
 		{"/dashboard/readers?utm_source=news&q=", "without=utm_source", "/dashboard/readers?without=utm_source"},
+		{"/dashboard?without=utm_source", "without=utm_campaign", "/dashboard?without=utm_source&without=utm_campaign"},
+		{"/dashboard?without=utm_source&without=utm_campaign", "utm_source=a",
+			"/dashboard?utm_source=a&without=utm_campaign"},
+		{"/dashboard?without=utm_source", "without=utm_source", "/dashboard?without=utm_source"},
 		{"/dashboard/readers?field=company:Acme", "field=size:50", "/dashboard/readers?field=company%3AAcme&field=size%3A50"},
 		{"/dashboard/links/x?list=q%3Da", "", "/dashboard/links/x?list=q%3Da"},
 		{"/dashboard?device=mobile", "device=", "/dashboard?device=mobile"},
@@ -46,6 +50,14 @@ func TestQuestionsAreNarrowed(t *testing.T) {
 	require.Equal(t, []string{"people", "visitors"}, q.Metrics)
 	require.Equal(t, "device=mobile&finished=true&generic_link_id=a&utm_source=news&without=utm_campaign", f.Query().Encode())
 	require.Equal(t, "utm_source=news&without=utm_campaign", f.Query(ByUTMSource, ByCampaign).Encode())
+
+	// Who has no source and no campaign has neither.
+	f = newFilters(url.Values{"without": {"utm_campaign", "utm_source", "device"}}, []string{ByUTMSource, ByCampaign})
+	q = Query{}
+	f.narrow(&q)
+	require.Equal(t, map[string][]any{ByUTMSource: {nil}, ByCampaign: {nil}}, q.Filters)
+	require.Equal(t, "without=utm_source&without=utm_campaign", f.Query().Encode())
+	require.Equal(t, "without=utm_campaign", f.Query(ByCampaign).Encode())
 
 	f = newFilters(url.Values{"status": {"open"}, "without": {"utm_source"}}, []string{ByPage})
 	require.Equal(t, "status=open", f.Query().Encode())

@@ -8,7 +8,7 @@ WHERE generic_link_id = sqlc.arg(generic_link_id)
     AND (sqlc.narg(answers)::jsonb IS NULL OR lower(answers::text)::jsonb @> lower(sqlc.narg(answers)::jsonb::text)::jsonb)
     AND (sqlc.narg(source)::text IS NULL OR utm ->> 'utm_source' = sqlc.narg(source))
     AND (sqlc.narg(campaign)::text IS NULL OR utm ->> 'utm_campaign' = sqlc.narg(campaign))
-    AND (sqlc.narg(without)::text IS NULL OR coalesce(utm ->> sqlc.narg(without), '') = '')
+    AND NOT EXISTS (SELECT FROM unnest(sqlc.narg(without)::text[]) AS none (parameter) WHERE utm ->> none.parameter <> '')
     AND (sqlc.narg(state)::text IS NULL OR sqlc.narg(state) = CASE
         WHEN EXISTS (SELECT FROM counted_submissions c WHERE c.account_id = submissions.account_id AND c.id = submissions.id AND c.view_count > 0) THEN 'viewed'
         WHEN verification_required AND NOT verified THEN 'awaiting_verification'
@@ -29,7 +29,7 @@ WHERE generic_link_id = sqlc.arg(generic_link_id)
     AND (sqlc.narg(answers)::jsonb IS NULL OR lower(answers::text)::jsonb @> lower(sqlc.narg(answers)::jsonb::text)::jsonb)
     AND (sqlc.narg(source)::text IS NULL OR utm ->> 'utm_source' = sqlc.narg(source))
     AND (sqlc.narg(campaign)::text IS NULL OR utm ->> 'utm_campaign' = sqlc.narg(campaign))
-    AND (sqlc.narg(without)::text IS NULL OR coalesce(utm ->> sqlc.narg(without), '') = '')
+    AND NOT EXISTS (SELECT FROM unnest(sqlc.narg(without)::text[]) AS none (parameter) WHERE utm ->> none.parameter <> '')
     AND (sqlc.narg(state)::text IS NULL OR sqlc.narg(state) = CASE
         WHEN EXISTS (SELECT FROM counted_submissions c WHERE c.account_id = submissions.account_id AND c.id = submissions.id AND c.view_count > 0) THEN 'viewed'
         WHEN verification_required AND NOT verified THEN 'awaiting_verification'
@@ -49,7 +49,7 @@ WHERE generic_link_id = sqlc.arg(generic_link_id)
     AND (sqlc.narg(answers)::jsonb IS NULL OR lower(answers::text)::jsonb @> lower(sqlc.narg(answers)::jsonb::text)::jsonb)
     AND (sqlc.narg(source)::text IS NULL OR utm ->> 'utm_source' = sqlc.narg(source))
     AND (sqlc.narg(campaign)::text IS NULL OR utm ->> 'utm_campaign' = sqlc.narg(campaign))
-    AND (sqlc.narg(without)::text IS NULL OR coalesce(utm ->> sqlc.narg(without), '') = '')
+    AND NOT EXISTS (SELECT FROM unnest(sqlc.narg(without)::text[]) AS none (parameter) WHERE utm ->> none.parameter <> '')
     AND (sqlc.narg(state)::text IS NULL OR sqlc.narg(state) = CASE
         WHEN EXISTS (SELECT FROM counted_submissions c WHERE c.account_id = submissions.account_id AND c.id = submissions.id AND c.view_count > 0) THEN 'viewed'
         WHEN verification_required AND NOT verified THEN 'awaiting_verification'
