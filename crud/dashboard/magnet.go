@@ -108,14 +108,13 @@ func askMagnet(v *frame.Visit, id string) (m magnetReports, err error) {
 		return err
 	})
 	group.Go(func() (err error) {
-		if v.Filters.Any() { // which that report does not take
-			return nil
-		}
 		from := timezone.AddDays(v.Period.Last, -7*returnWeeks)
-		m.retention, err = frame.Get[retentionReport](v, "/api/v1/analytics/retention", url.Values{
+		weeks := url.Values{
 			"lead_magnet_id": {m.magnet.ID}, "by": {"week"}, "timezone": {v.Period.Zone.String()},
 			"from": {from.Format(time.DateOnly)}, "to": {v.Period.To()},
-		})
+		}
+		maps.Copy(weeks, v.Filters.ReportQuery())
+		m.retention, err = frame.Get[retentionReport](v, "/api/v1/analytics/retention", weeks)
 		return err
 	})
 	group.Go(func() (err error) {
@@ -181,7 +180,7 @@ func (d *Dashboard) magnet(v *frame.Visit) error {
 		Times: chart.Figure(whenRead(v, m.answers.Of(hours))), Empty: !all.Totals.HasAny("people"),
 	}
 	data.addFunnel(v, all.Totals)
-	data.MoreLinks, data.AllLinks = m.links.Pagination.Total-int64(len(m.links.Data)), linksOf(v, m.magnet.ID)
+	data.MoreLinks, data.AllLinks = m.links.Pagination.Total-int64(len(m.links.Data)), v.Landings(m.magnet.ID)
 	if m.magnet.PageCount != nil {
 		data.Pages = *m.magnet.PageCount
 	}
@@ -256,16 +255,9 @@ func (m *magnetReports) course(v *frame.Visit, numbers []chart.Series) chart.Lin
 	return line
 }
 
-// linksOf returns the address of the list of all landing pages of a lead magnet.
-func linksOf(v *frame.Visit, magnet string) string {
-	q := v.Period.Query()
-	q.Set(frame.ByDocument, magnet)
-	return v.Path("/dashboard/links") + "?" + q.Encode()
-}
-
 func linkRows(v *frame.Visit, links []client.GenericLink) (list []linkRow) {
 	for _, l := range links {
-		row := linkRow{ID: "l" + l.ID, Title: l.Slug, URL: l.URL, Screen: v.Link("/dashboard/links/" + l.ID),
+		row := linkRow{ID: "l" + l.ID, Title: l.Slug, URL: l.URL, Screen: v.Landing(l.ID, l.LeadMagnetID),
 			Self: v.Path("/dashboard/links/" + l.ID), Active: l.Active, Submissions: l.SubmissionCount}
 		for _, label := range []*string{l.Title, l.Name} {
 			if label != nil {

@@ -136,7 +136,7 @@ func (d *Dashboard) overview(v *frame.Visit) error {
 		Calls: calls,
 		More:  magnets.Pagination.Total - int64(len(magnets.Data)),
 	}
-	if sort := v.R.URL.Query().Get("sort"); slices.Contains(magnetMetrics, sort) {
+	if sort := v.R.URL.Query().Get("sort"); slices.Contains(magnetMetrics, sort) && v.Counts(sort) {
 		data.Sort = sort
 	}
 	data.addMagnets(v, magnets.Data, answers.Of(byMagnet))

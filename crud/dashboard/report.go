@@ -30,10 +30,7 @@ func (d *magnetData) addFunnel(v *frame.Visit, totals frame.Row) {
 func behind(v *frame.Visit, metric, magnet string) string {
 	switch metric {
 	case "visitors", "submissions", "verified":
-		if magnet == "" {
-			return v.Link("/dashboard/links")
-		}
-		return linksOf(v, magnet)
+		return v.Landings(magnet)
 	case "people_finished":
 		return v.People("lead_magnet_id", magnet, "finished", "true")
 	case "people_downloaded":

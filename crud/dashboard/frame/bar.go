@@ -69,7 +69,7 @@ func (v *Visit) Narrow(screen view.Screen, names ...string) error {
 	if len(v.Bar.Chips) > 0 {
 		v.Bar.Clear = v.Path(v.R.URL.EscapedPath()) + suffix(rest)
 	}
-	v.Bar.Formless = screen != view.Readers && (v.Filters.Get(ByDevice) != "" || v.Filters.Get(ByCountry) != "")
+	v.Bar.Formless = screen != view.Readers && v.Filters.formless()
 	for _, name := range names {
 		v.addToMenu(name, q)
 	}
@@ -87,33 +87,64 @@ func (v *Visit) at(q url.Values) string { return v.Path(v.R.URL.EscapedPath()) +
 
 // Here returns the address of another screen in the same period and with the same filters of
 // reports.
-func (v *Visit) Here(path string) string {
+func (v *Visit) Here(path string) string { return v.Path(path) + suffix(v.reportQuery()) }
+
+func (v *Visit) reportQuery() url.Values {
 	q := v.Period.Query()
 	maps.Copy(q, v.Filters.ReportQuery())
-	return v.Path(path) + suffix(q)
+	return q
+}
+
+// Landings returns the address of the landing pages behind a number of this screen, or of the one
+// that it is narrowed to. They are those of a document, or all if it is empty.
+func (v *Visit) Landings(document string) string {
+	if id := v.Filters.Get(ByLandings); id != "" {
+		return v.Landing(id, document)
+	}
+	return v.Path("/dashboard/links") + suffix(v.landingsOf(document))
+}
+
+// Landing returns the address of a landing page, which leads back to those of a document.
+func (v *Visit) Landing(id, document string) string {
+	return v.item("/dashboard/links/"+url.PathEscape(id), v.landingsOf(document))
+}
+
+func (v *Visit) landingsOf(document string) url.Values {
+	q := v.reportQuery()
+	q.Del(ByLandings)
+	if document != "" {
+		q.Set(ByDocument, document)
+	}
+	return q
 }
 
 // Item returns the address of what a list has, with what leads back to the list.
-func (v *Visit) Item(path string) string {
+func (v *Visit) Item(path string) string { return v.item(path, v.list()) }
+
+func (v *Visit) item(path string, list url.Values) string {
 	q := v.Period.Query()
 	maps.Copy(q, v.Filters.Query(ByUTMSource, ByCampaign))
-	maps.Copy(q, v.list())
+	if len(list) > 0 {
+		q.Set("list", list.Encode())
+	}
 	return v.Path(path) + suffix(q)
 }
 
 // Within returns the address of a screen of what this one shows, with what leads back here.
-func (v *Visit) Within(path string) string { return v.Path(path) + suffix(v.list()) }
+func (v *Visit) Within(path string) string {
+	if list := v.list(); len(list) > 0 {
+		return v.Path(path) + suffix(url.Values{"list": {list.Encode()}})
+	}
+	return v.Path(path)
+}
 
-// list is the parameter that leads back here; none if the path alone does.
+// list is what leads back here.
 func (v *Visit) list() url.Values {
 	list := view.Beginning(v.R.URL.Query())
 	if page := v.R.URL.Query().Get("page"); page != "" {
 		list.Set("page", page)
 	}
-	if len(list) == 0 {
-		return nil
-	}
-	return url.Values{"list": {list.Encode()}}
+	return list
 }
 
 // Back returns the address of the list that led here, or of the list in the same period.

@@ -126,9 +126,28 @@ func (f Filters) narrow(q *Query) {
 		}
 	}
 	maps.Copy(filters, q.Filters)
-	if q.Filters = filters; filters[ByDevice] != nil || filters[ByCountry] != nil {
+	if q.Filters = filters; f.formless() {
 		q.Metrics = slices.DeleteFunc(slices.Clone(q.Metrics), func(m string) bool { return slices.Contains(formMetrics, m) })
 	}
+}
+
+// formless reports whether numbers of forms are left out.
+func (f Filters) formless() bool { return f.Get(ByDevice) != "" || f.Get(ByCountry) != "" }
+
+// Counts reports whether questions of the visit have a metric: filters leave some out.
+func (v *Visit) Counts(metric string) bool {
+	return !v.Filters.formless() || !slices.Contains(formMetrics, metric)
+}
+
+// FilterNames are what the filters that are on are called; "" without any.
+func (v *Visit) FilterNames() string {
+	var names []string
+	for _, name := range v.Filters.names {
+		if v.Filters.Get(name) != "" || slices.Contains(v.Filters.asked[without], name) {
+			names = append(names, v.Say("filter."+name))
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // errPlace is the error of an address that is none of the dashboard.

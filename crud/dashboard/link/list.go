@@ -87,7 +87,7 @@ func (s *Screens) showList(v *frame.Visit) error {
 		magnets []client.LeadMagnet
 	)
 	group.Go(func() (err error) {
-		if metric := asked.Get("sort"); slices.Contains(columns, metric) {
+		if metric := asked.Get("sort"); slices.Contains(columns, metric) && v.Counts(metric) {
 			found, err = rank(v, query, metric, page)
 			return err
 		}
@@ -183,10 +183,13 @@ func newList(v *frame.Visit, found *listed, magnets []client.LeadMagnet, page in
 	return data
 }
 
-// worded returns options whose words are keys of texts, with the texts.
+// worded returns the options that the filters leave, with the texts of which their words are the
+// keys.
 func worded(v *frame.Visit, options []frame.Option) (list []frame.Option) {
 	for _, o := range options {
-		list = append(list, frame.Option{Value: o.Value, Words: v.Say(o.Words)})
+		if v.Counts(o.Value) {
+			list = append(list, frame.Option{Value: o.Value, Words: v.Say(o.Words)})
+		}
 	}
 	return list
 }
@@ -235,7 +238,12 @@ func listRows(v *frame.Visit, links []genericLink, titles map[string]string, a f
 		}
 		numbers, found := byID[l.ID]
 		if !found && !away {
-			numbers = frame.Row{"visitors": 0.0, "submissions": 0.0, "people": 0.0, "people_finished": 0.0}
+			numbers = frame.Row{}
+			for _, metric := range []string{"visitors", "submissions", "people", "people_finished"} {
+				if v.Counts(metric) { // else no link has it
+					numbers[metric] = 0.0
+				}
+			}
 		}
 		for _, metric := range columns {
 			f := v.Figure(numbers, metric)
