@@ -1,13 +1,19 @@
 package crud_test
 
 import (
+	"encoding/csv"
+	"fmt"
 	"html"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
+	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
 
+	"lodestone/crud"
 	"lodestone/crud/account"
 )
 
@@ -45,4 +51,99 @@ func TestRecipientsAreFiltered(t *testing.T) {
 	refused := b.post(p, screen+"/send", url.Values{"subject": {""}, "text": {""}})
 	require.Equal(t, http.StatusUnprocessableEntity, refused.status)
 	require.Contains(t, refused.text, "bob@example.com", "the whole list is shown again")
+}
+
+// numbers answers questions of metrics: the visitors of the ids asked for, in their order.
+func numbers(t *testing.T) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var asked struct {
+			Queries []struct {
+				ID         string           `json:"id"`
+				Metrics    []string         `json:"metrics"`
+				Dimensions []string         `json:"dimensions"`
+				Filters    map[string][]any `json:"filters"`
+			} `json:"queries"`
+		}
+		if err := json.UnmarshalRead(r.Body, &asked); err != nil {
+			t.Error(err)
+		}
+		var answers []any
+		for _, q := range asked.Queries {
+			rows := []any{}
+			for _, dimension := range q.Dimensions {
+				for i, id := range q.Filters[dimension] {
+					row := map[string]any{dimension: id}
+					for _, metric := range q.Metrics {
+						row[metric] = i
+					}
+					rows = append(rows, row)
+				}
+			}
+			answers = append(answers, map[string]any{"id": q.ID, "rows": rows, "as_of": "2026-01-01T00:00:00.000Z"})
+		}
+		w.Header().Set("Content-Type", "application/json")
+		if err := json.MarshalWrite(w, map[string]any{"data": answers}); err != nil {
+			t.Error(err)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// The files of links and documents are their lists: all rows, as filtered and ordered.
+func TestFilesOfLists(t *testing.T) {
+	t.Parallel()
+	f := start(t, func(c *crud.Config) { c.QueryURL = numbers(t) })
+	u := f.user(t, account.Team)
+	magnet := u.magnet(t).ID
+	for i := range 105 {
+		name := fmt.Sprint("Link ", i)
+		if i == 104 {
+			name = "=1+1"
+		}
+		r := u.post(t, linksPath, fmt.Sprintf(`{"lead_magnet_id":%q,"name":%q}`, magnet, name))
+		require.Equal(t, http.StatusCreated, r.status, r.body)
+	}
+	b := u.signIn(t)
+	file := func(path string) (rows [][]string) {
+		t.Helper()
+		p := b.get(path)
+		require.Equal(t, http.StatusOK, p.status, p.text)
+		require.Contains(t, p.header.Get("Content-Disposition"), "attachment")
+		rows, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(p.text, "\ufeff"))).ReadAll()
+		require.NoError(t, err)
+		return rows[1:]
+	}
+	newest := file("/dashboard/links.csv")
+	require.Len(t, newest, 105)
+	require.Equal(t, []string{"'=1+1", "Link 103"}, []string{newest[0][0], newest[1][0]})
+	ranked := file("/dashboard/links.csv?sort=visitors&q=Link+10")
+	require.Len(t, ranked, 5)
+	require.Equal(t, []string{"Link 10", "4"}, []string{ranked[0][0], ranked[0][5]})
+	without := file("/dashboard/links.csv?sort=submissions&device=mobile")
+	require.Equal(t, []string{"'=1+1", "0", ""}, []string{without[0][0], without[0][5], without[0][6]},
+		"forms know no device: the newest is first, without a number of forms")
+	require.Contains(t, html.UnescapeString(b.get("/dashboard/links?sort=visitors&device=mobile&page=2").text),
+		`href="/dashboard/links.csv?device=mobile&sort=visitors"`)
+
+	for range 101 {
+		u.magnet(t)
+	}
+	require.Len(t, file("/dashboard/documents.csv"), 102)
+	require.Len(t, file("/dashboard/documents.csv?lead_magnet_id="+magnet), 1)
+}
+
+// A file without numbers would look like one of zeros.
+func TestFilesWithoutNumbers(t *testing.T) {
+	t.Parallel()
+	f := start(t, func(c *crud.Config) { c.QueryURL = "http://127.0.0.1:1" })
+	u := f.user(t, account.Team)
+	u.link(t, u.magnet(t).ID)
+	b := u.signIn(t)
+	for _, path := range []string{"/dashboard/links.csv", "/dashboard/links.csv?sort=people", "/dashboard/documents.csv"} {
+		p := b.get(path)
+		require.Equal(t, http.StatusServiceUnavailable, p.status, path)
+		require.Contains(t, p.text, "Try again", path)
+	}
 }

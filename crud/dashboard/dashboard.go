@@ -110,6 +110,7 @@ func New(c Config, d Deps) (*Dashboard, error) {
 func (d *Dashboard) Register(a *api.API) {
 	d.frame.Register(a)
 	d.frame.Mount(a, "GET /dashboard", d.overview)
+	d.frame.MountTransfer(a, "GET /dashboard/documents.csv", fileBounds, exportMagnets)
 	d.frame.Mount(a, "GET /dashboard/new", d.newMagnet)
 	d.frame.MountTransfer(a, "POST /dashboard/new", d.transfer(), d.publish)
 	d.frame.Mount(a, "GET /dashboard/magnets/{id}", d.magnet)

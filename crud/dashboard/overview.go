@@ -58,7 +58,6 @@ type magnetRow struct {
 	Active     bool
 	Numbers    []frame.Figure
 	Funnel     template.HTML
-	order      float64
 }
 
 // magnetMetrics are the columns of the list of lead magnets. The address can name one as the order,
@@ -80,6 +79,7 @@ type overviewData struct {
 	Charts   []template.HTML
 	Heads    []column
 	Magnets  []magnetRow
+	CSV      string // address of the file of all lead magnets
 	Sort     string // metric that the address orders the list by; "": none
 	More     int64  // lead magnets that are not listed
 	Now      nowReading
@@ -95,8 +95,7 @@ type option struct {
 }
 
 func (d *Dashboard) overview(v *frame.Visit) error {
-	if err := v.Narrow(view.Overview, frame.ByDocument, frame.ByLandings, frame.ByUTMSource, frame.ByCampaign,
-		frame.ByDevice, frame.ByCountry); err != nil {
+	if err := v.Narrow(view.Overview, overviewFilters...); err != nil {
 		return err
 	}
 	var (
@@ -136,9 +135,8 @@ func (d *Dashboard) overview(v *frame.Visit) error {
 		Calls: calls,
 		More:  magnets.Pagination.Total - int64(len(magnets.Data)),
 	}
-	if sort := v.R.URL.Query().Get("sort"); slices.Contains(magnetMetrics, sort) && v.Counts(sort) {
-		data.Sort = sort
-	}
+	data.Sort = magnetOrder(v)
+	data.CSV = v.Path("/dashboard/documents.csv") + "?" + view.Beginning(v.R.URL.Query()).Encode()
 	data.addMagnets(v, magnets.Data, answers.Of(byMagnet))
 	var numbers []chart.Series
 	data.Tiles, numbers = overviewTiles(v, all, "")
@@ -269,28 +267,13 @@ func (o *overviewData) addMagnets(v *frame.Visit, magnets []client.LeadMagnet, a
 		head.URL = v.Path("/dashboard") + "?" + q.Encode() + "#magnets"
 		o.Heads = append(o.Heads, head)
 	}
-	byID := map[string]frame.Row{}
-	for _, r := range a.Rows {
-		byID[r.Text("lead_magnet_id")] = r
-	}
-	for _, m := range magnets {
-		r, found := byID[m.ID]
-		if !found && v.Filters.Any() {
-			continue
-		}
-		if !found {
-			r = frame.Row{"people": 0.0, "visitors": 0.0, "submissions": 0.0, "verified": 0.0,
-				"people_finished": 0.0, "people_downloaded": 0.0}
-		}
-		row := magnetRow{Title: m.Title, URL: v.Here("/dashboard/magnets/" + m.ID),
-			Active: m.IsActive, order: r.Number(order)}
+	for _, m := range ordered(v, numbered(v, magnets, a)) {
+		row := magnetRow{Title: m.Title, URL: v.Here("/dashboard/magnets/" + m.ID), Active: m.IsActive}
 		for _, metric := range magnetMetrics {
-			row.Numbers = append(row.Numbers, v.Figure(r, metric))
+			row.Numbers = append(row.Numbers, v.Figure(m.numbers, metric))
 		}
 		row.Funnel = chart.Picture(chart.Funnel{Title: v.Say("overview.funnel_of", "title", m.Title), Small: true,
-			Steps: frame.FunnelOf(r, v.Label).Steps})
+			Steps: frame.FunnelOf(m.numbers, v.Label).Steps})
 		o.Magnets = append(o.Magnets, row)
 	}
-	// numbers that are not there come last
-	slices.SortStableFunc(o.Magnets, func(a, b magnetRow) int { return cmp.Compare(b.order, a.order) })
 }

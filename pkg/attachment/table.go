@@ -156,6 +156,8 @@ func cellOf(value reflect.Value) string {
 		return strconv.FormatBool(v)
 	case int64:
 		return strconv.FormatInt(v, 10)
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
 	case []string:
 		return Cell(strings.Join(v, " "))
 	}

@@ -48,6 +48,14 @@ func (r Row) Number(metric string) float64 {
 	return chart.Gap()
 }
 
+// Known returns a metric, or nil for null.
+func (r Row) Known(metric string) *float64 {
+	if n := r.Number(metric); !math.IsNaN(n) {
+		return &n
+	}
+	return nil
+}
+
 // Before returns a metric of the time that the answer compares with, or a gap.
 func (r Row) Before(metric string) float64 {
 	if previous, ok := r["previous"].(map[string]any); ok {

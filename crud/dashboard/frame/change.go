@@ -16,13 +16,17 @@ const (
 	BySource = "source"
 )
 
+// maxDocuments is how many lead magnets an answer tells apart: as many as a question may.
+const maxDocuments = 1000
+
 // ChangeQueries returns the questions that the sentences answer; all is the query of the totals,
 // which may ask for more.
 func ChangeQueries(all Query) []Query {
 	all.ID = ByTime
 	return []Query{
 		all,
-		{ID: ByMagnet, Metrics: FunnelMetrics(), Dimensions: []string{"lead_magnet_id"}},
+		{ID: ByMagnet, Metrics: FunnelMetrics(), Dimensions: []string{"lead_magnet_id"},
+			Limit: maxDocuments},
 		{ID: BySource, Metrics: []string{"people", "submissions", "people_finished", "people_finish_rate"},
 			Dimensions: []string{"utm_source"}, Limit: 20},
 		{ID: ByCampaign, Metrics: []string{"people", "people_finish_rate"}, Dimensions: []string{ByCampaign}, Limit: 20},

@@ -1,12 +1,14 @@
 package frame
 
 import (
+	"bufio"
 	"errors"
 	"io"
 	"net/http"
 	"net/url"
 
 	"lodestone/crud/web"
+	"lodestone/pkg/attachment"
 	"lodestone/pkg/problem"
 )
 
@@ -75,4 +77,30 @@ func PassUpload[T any](v *Visit, method, path string) (out T, found bool, err er
 	}
 	out, err = Upload[T](v, method, path, http.Header{"Content-Type": {file.Header.Get("Content-Type")}}, file)
 	return out, true, errors.Join(err, in.Drain())
+}
+
+// File answers with a file of rows that a spreadsheet opens, while write adds them. If it fails
+// once the file has begun, the answer breaks off: half a file must not look whole.
+func File[R any](v *Visit, name string, write func(add func(R) error) error) error {
+	out, err := attachment.Create(v.W, v.R, name, attachment.Choice{Format: attachment.CSV, BOM: true})
+	if err != nil {
+		return err
+	}
+	begun := false
+	buffer := bufio.NewWriter(out)
+	file := attachment.NewTable[R](buffer, attachment.CSV)
+	err = write(func(row R) error {
+		begun = true
+		return file.Write(row, nil)
+	})
+	if err == nil {
+		begun = true
+		if err = file.End(); err == nil {
+			err = buffer.Flush()
+		}
+	}
+	if err != nil && begun {
+		panic(http.ErrAbortHandler) //nolint:forbidigo // how net/http is made to break a connection
+	}
+	return err
 }

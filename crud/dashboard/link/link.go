@@ -75,6 +75,7 @@ const (
 func (s *Screens) Register(a *api.API) {
 	const one = screenPath + "/{id}"
 	s.frame.Mount(a, "GET "+screenPath, s.showList)
+	s.frame.MountTransfer(a, "GET "+screenPath+".csv", exportBounds, s.exportList)
 	s.frame.Mount(a, "GET "+screenPath+"/new", s.showNew)
 	s.frame.Mount(a, "POST "+screenPath+"/new", s.create)
 	s.frame.Mount(a, "GET "+one, s.open)

@@ -59,7 +59,7 @@ type listed struct {
 	links   []genericLink
 	total   int64
 	answers frame.Batch
-	away    bool
+	away    error // why there are no numbers for now; nil: there are
 }
 
 // showList lists the generic links that match, with their numbers.
@@ -68,15 +68,13 @@ func (s *Screens) showList(v *frame.Visit) error {
 	if magnet := asked.Get("magnet"); magnet != "" { // the name that the parameter had
 		return v.Redirect(screenPath + "?" + frame.Renamed(asked, "magnet", frame.ByDocument).Encode())
 	}
-	if err := v.Narrow(view.Links, frame.ByDocument, frame.ByPage, frame.ByUTMSource, frame.ByCampaign, frame.ByDevice,
-		frame.ByCountry); err != nil {
+	if err := v.Narrow(view.Links, listFilters...); err != nil {
 		return err
 	}
-	query := v.Filters.Query(frame.ByDocument, "status")
-	if q := strings.TrimSpace(asked.Get("q")); q != "" {
-		query.Set("q", q)
-	}
-	narrowed := len(query) > 0
+	query := listQuery(v)
+	file := view.Beginning(asked)
+	file.Del("list")
+	v.Bar.CSV = v.Path(screenPath+".csv") + "?" + file.Encode()
 	page := 1
 	if n, err := strconv.Atoi(asked.Get("page")); err == nil && n > 1 {
 		page = n
@@ -87,21 +85,14 @@ func (s *Screens) showList(v *frame.Visit) error {
 		magnets []client.LeadMagnet
 	)
 	group.Go(func() (err error) {
-		if metric := asked.Get("sort"); slices.Contains(columns, metric) && v.Counts(metric) {
-			found, err = rank(v, query, metric, page)
+		if metric := ranking(v); metric != "" {
+			found, err = rank(v, query, metric)
+			first := min((page-1)*perPage, len(found.links))
+			found.links = found.links[first:min(first+perPage, len(found.links))]
 			return err
 		}
-		if asked.Get("sort") == "created_at" {
-			query.Set("sort", "created_at")
-		}
-		query.Set("page", strconv.Itoa(page))
-		query.Set("per_page", strconv.Itoa(perPage))
-		links, err := frame.Get[client.Page[genericLink]](v, linksPath, query)
-		if err != nil {
-			return err
-		}
-		found = listed{links: links.Data, total: links.Pagination.Total}
-		return found.ask(v)
+		found, err = readList(v, query, page, perPage)
+		return err
 	})
 	group.Go(func() (err error) {
 		magnets, err = listMagnets(v)
@@ -111,9 +102,45 @@ func (s *Screens) showList(v *frame.Visit) error {
 		return err
 	}
 	data := newList(v, &found, magnets, page)
-	data.Narrowed = narrowed
+	data.Narrowed = query.Has(frame.ByDocument) || query.Has("status") || query.Has("q")
 	return v.Show(s.list, frame.Screen{Title: v.Say("frame.nav.links"), Nav: frame.Links, Periods: len(found.links) > 0,
 		AsOf: found.answers.AsOf, Bots: found.answers.Bots, Data: data})
+}
+
+// listFilters are those of the list.
+var listFilters = []string{frame.ByDocument, frame.ByPage, frame.ByUTMSource, frame.ByCampaign, frame.ByDevice,
+	frame.ByCountry}
+
+// listQuery returns the question for the links that the address asks for.
+func listQuery(v *frame.Visit) url.Values {
+	query, asked := v.Filters.Query(frame.ByDocument, "status"), v.R.URL.Query()
+	if q := strings.TrimSpace(asked.Get("q")); q != "" {
+		query.Set("q", q)
+	}
+	if asked.Get("sort") == "created_at" {
+		query.Set("sort", "created_at")
+	}
+	return query
+}
+
+// ranking is the number of the period by which the address orders the list; "" if by none.
+func ranking(v *frame.Visit) string {
+	if metric := v.R.URL.Query().Get("sort"); slices.Contains(columns, metric) && v.Counts(metric) {
+		return metric
+	}
+	return ""
+}
+
+// readList returns a page of the links with their numbers.
+func readList(v *frame.Visit, query url.Values, page, size int) (l listed, err error) {
+	query.Set("page", strconv.Itoa(page))
+	query.Set("per_page", strconv.Itoa(size))
+	found, err := frame.Get[client.Page[genericLink]](v, linksPath, query)
+	if err != nil {
+		return l, err
+	}
+	l = listed{links: found.Data, total: found.Pagination.Total}
+	return l, l.ask(v)
 }
 
 // ask adds the numbers of the links.
@@ -124,15 +151,16 @@ func (l *listed) ask(v *frame.Visit) error {
 	var err error
 	l.answers, err = v.Ask(frame.Query{ID: "links", Metrics: columns, Dimensions: []string{"generic_link_id"},
 		Filters: map[string][]any{"generic_link_id": ids(l.links)}, Limit: maxRanked})
-	if l.away = frame.IsAway(err); l.away { // the links themselves are in another store
+	if frame.IsAway(err) { // the links themselves are in another store
+		l.away = err
 		return nil
 	}
 	return err
 }
 
-// rank returns a page of the links that match in the order of a number of the period, the highest
-// first. Of more than maxRanked links, it compares the newest.
-func rank(v *frame.Visit, query url.Values, metric string, page int) (l listed, err error) {
+// rank returns the links that match in the order of a number of the period, the highest first. Of
+// more than maxRanked links, it compares the newest.
+func rank(v *frame.Visit, query url.Values, metric string) (l listed, err error) {
 	query.Set("per_page", "100")
 	for n, more := 1, true; more && len(l.links) < maxRanked; n++ {
 		query.Set("page", strconv.Itoa(n))
@@ -152,8 +180,6 @@ func rank(v *frame.Visit, query url.Values, metric string, page int) (l listed, 
 		numbers[r.Text("generic_link_id")] = r.Number(metric)
 	}
 	slices.SortStableFunc(l.links, func(a, b genericLink) int { return cmp.Compare(numbers[b.ID], numbers[a.ID]) })
-	first := min((page-1)*perPage, len(l.links))
-	l.links = l.links[first:min(first+perPage, len(l.links))]
 	return l, nil
 }
 
@@ -167,8 +193,8 @@ func newList(v *frame.Visit, found *listed, magnets []client.LeadMagnet, page in
 		Q: asked.Get("q"), Keep: v.Period.Query(),
 		Sorts: chosen(worded(v, sorts), asked.Get("sort")),
 		New:   v.Path(screenPath + "/new"), Everyone: v.Link(screenPath), Total: found.total, NoMagnets: len(magnets) == 0,
-		Archived: v.Path(screenPath) + "?status=archived", Away: found.away,
-		Links: listRows(v, found.links, titles, found.answers.Of("links"), found.away),
+		Archived: v.Path(screenPath) + "?status=archived", Away: found.away != nil,
+		Links: listRows(v, found.links, titles, found.answers.Of("links"), found.away != nil),
 	}
 	maps.Copy(data.Keep, v.Filters.Query())
 	if id := v.Filters.Get(frame.ByDocument); id != "" {
@@ -221,6 +247,17 @@ func pageOf(v *frame.Visit, page int) string {
 	return v.Path(screenPath) + "?" + q.Encode()
 }
 
+// zeros are the numbers of a link that no one saw.
+func zeros(v *frame.Visit) frame.Row {
+	numbers := frame.Row{}
+	for _, metric := range []string{"visitors", "submissions", "people", "people_finished"} {
+		if v.Counts(metric) { // else no link has it
+			numbers[metric] = 0.0
+		}
+	}
+	return numbers
+}
+
 func listRows(v *frame.Visit, links []genericLink, titles map[string]string, a frame.Answer,
 	away bool) (list []listRow) {
 	byID := map[string]frame.Row{}
@@ -236,14 +273,9 @@ func listRows(v *frame.Visit, links []genericLink, titles map[string]string, a f
 		} else {
 			row.Magnet = titles[l.LeadMagnetID]
 		}
-		numbers, found := byID[l.ID]
-		if !found && !away {
-			numbers = frame.Row{}
-			for _, metric := range []string{"visitors", "submissions", "people", "people_finished"} {
-				if v.Counts(metric) { // else no link has it
-					numbers[metric] = 0.0
-				}
-			}
+		numbers := byID[l.ID]
+		if numbers == nil && !away {
+			numbers = zeros(v)
 		}
 		for _, metric := range columns {
 			f := v.Figure(numbers, metric)
