@@ -31,6 +31,7 @@ type pagesInput struct {
 	LeadMagnetID  uuid.UUID `query:"lead_magnet_id" required:"true" doc:"Lead magnet whose pages are reported. An unknown one has no pages."`
 	MagnetVersion *int      `query:"magnet_version" minimum:"0" maximum:"2147483647" doc:"Version of the document. Default: the newest version that was read in the period."`
 	narrowInput
+	PeopleFilter
 	From *time.Time `query:"from" doc:"Only page views at or after this time (ISO 8601)."`
 	To   *time.Time `query:"to" doc:"Only page views before this time (ISO 8601)."`
 }
@@ -71,9 +72,22 @@ func (q *Query) pageReport(ctx context.Context, in *pagesInput) (*api.Answer[Pag
 	if err != nil {
 		return nil, err
 	}
+	narrowed := in.narrowed()
+	if !in.isEmpty() {
+		f, err := in.people()
+		if err != nil {
+			return nil, err
+		}
+		f.LeadMagnetID, f.MagnetVersion, f.From, f.To = &in.LeadMagnetID, in.MagnetVersion, in.From, in.To
+		f.GenericLinkID, f.UTMSource, f.UTMCampaign = in.GenericLinkID, in.UTMSource, in.UTMCampaign
+		f.Without, f.Device, f.Country = in.Without, in.Device, in.Country
+		if narrowed.Links, err = q.linksOf(ctx, f, ""); err != nil {
+			return nil, err
+		}
+	}
 	found, err := q.reports.Pages(ctx, auth.From(ctx).AccountID, report.PagesQuestion{
 		LeadMagnetID: in.LeadMagnetID, Version: in.MagnetVersion, From: in.From, To: in.To,
-		Narrowed: in.narrowed(),
+		Narrowed: narrowed,
 	})
 	if err != nil {
 		return nil, err

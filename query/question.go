@@ -66,6 +66,7 @@ type Question struct {
 	Dimensions  []dimensionName `json:"dimensions" required:"false" nullable:"false" maxItems:"2" doc:"Group by the values of at most two dimensions."`
 	Filters     *Values         `json:"filters" required:"false" nullable:"false" doc:"Count only what has one of the given values in each dimension."`
 	Exclude     *Values         `json:"exclude" required:"false" nullable:"false" doc:"Exclude everything with one of the values in any dimension."`
+	People      *PeopleFilter   `json:"people" required:"false" nullable:"false" doc:"Count only what people did whom GET /analytics/readers lists with these parameters, for the range and, where they have one value, the same filters. Only with metrics of reading and downloading. compare counts the same people in the period before. status and field need the scope leads."`
 	IncludeBots bool            `json:"include_bots" required:"false" doc:"Count bots as well."`
 	Compare     compareName     `json:"compare" required:"false" doc:"Also return the numbers of the preceding period with as many calendar units."`
 	OrderBy     orderName       `json:"order_by" required:"false" doc:"One of the metrics; - before it puts the highest first. Default: the first metric, highest first."`
@@ -192,6 +193,9 @@ func (q *Query) answerQuestions(ctx context.Context, in *queryInput) (*api.Answe
 	questions := make([]report.Question, len(list))
 	for i := range list {
 		questions[i] = list[i].question()
+	}
+	if err := q.narrowPeople(ctx, list, questions, paths); err != nil {
+		return nil, err
 	}
 	asOf, err := q.settled.AsOf(ctx)
 	if err != nil {

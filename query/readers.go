@@ -11,7 +11,6 @@ import (
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
-	"lodestone/pkg/store"
 	"lodestone/query/reader"
 )
 
@@ -59,28 +58,21 @@ func (readerOrder) EnumValues() []string { return reader.Orders() }
 
 // ReaderFilter says which people are listed or exported, and in which order.
 type ReaderFilter struct {
-	Q             string      `query:"q" maxLength:"254" doc:"Only people whose address, name or note contains this text, case-insensitive and, in names and notes, without regard to accents."`
-	LeadMagnetID  *uuid.UUID  `query:"lead_magnet_id" doc:"Count only events of this lead magnet, and list only people with such page views."`
-	GenericLinkID *uuid.UUID  `query:"generic_link_id" doc:"Count only events of access links that came from this generic link, and list only people with such page views."`
-	UTMSource     *string     `query:"utm_source" maxLength:"2048" doc:"Count only events of access links with this utm_source, and list only people with such page views."`
-	UTMCampaign   *string     `query:"utm_campaign" maxLength:"2048" doc:"Likewise, by utm_campaign."`
-	ReferrerHost  *string     `query:"referrer_host" maxLength:"2048" doc:"Likewise, by the host of the landing page's referrer."`
-	Without       []string    `query:"without" maxItems:"3" enum:"utm_source,utm_campaign,referrer_host" doc:"Count only events of access links that have no such source. Repeat it for several: they have none of them."`
-	Device        *string     `query:"device" maxLength:"64" doc:"Count only events of such a device: desktop, mobile, tablet, other or unknown."`
-	Country       *string     `query:"country" maxLength:"64" doc:"Count only events from this country, such as DE."`
-	MagnetVersion *int        `query:"magnet_version" minimum:"0" maximum:"1000000" doc:"Count only events of this version of a document. 0: not known."`
-	MinPages      int         `query:"min_pages" minimum:"1" maximum:"1000000" doc:"Only people who viewed at least this many distinct pages."`
-	Reached       int         `query:"reached" minimum:"1" maximum:"1000000" doc:"Only people whose furthest page of a document is this one or a later one. Name the lead magnet, and the version if it has several."`
-	StoppedAt     int         `query:"stopped_at" minimum:"1" maximum:"1000000" doc:"Likewise, only people whose furthest page is this one."`
-	Finished      *bool       `query:"finished" doc:"true: only people who viewed the last page of a document; false: only others."`
-	Downloaded    *bool       `query:"downloaded" doc:"true: only people who completed a download; false: only others."`
-	FromForm      *bool       `query:"from_form" doc:"true: only people who viewed a page through an access link from a form; false: only people whose links were all created through the API."`
-	Opened        *bool       `query:"opened" doc:"false: only people who got an access link in the period, and have viewed no page since it began. true, as without it: only people with a page view."`
-	Status        *string     `query:"status" minLength:"1" maxLength:"200" format:"text" doc:"Only people with this status, in the account's words."`
-	Field         []string    `query:"field" maxItems:"12" maxLength:"541" pattern:"^[a-z][a-z0-9_]{0,39}:." patternDescription:"the key of a field, a colon and an answer, such as company:Acme" doc:"Only people who sent a form with this answer: the key of a field, a colon and the answer, such as company:Acme, case-insensitive. Repeat it for several fields of one form."`
-	From          *time.Time  `query:"from" doc:"Count only events at or after this time (ISO 8601)."`
-	To            *time.Time  `query:"to" doc:"Count only events before this time (ISO 8601)."`
-	Sort          readerOrder `query:"sort" default:"-last_seen_at" doc:"What to order by; - before it puts the highest first. Ties by person_id."`
+	Q             string     `query:"q" maxLength:"254" doc:"Only people whose address, name or note contains this text, case-insensitive and, in names and notes, without regard to accents."`
+	LeadMagnetID  *uuid.UUID `query:"lead_magnet_id" doc:"Count only events of this lead magnet, and list only people with such page views."`
+	GenericLinkID *uuid.UUID `query:"generic_link_id" doc:"Count only events of access links that came from this generic link, and list only people with such page views."`
+	UTMSource     *string    `query:"utm_source" maxLength:"2048" doc:"Count only events of access links with this utm_source, and list only people with such page views."`
+	UTMCampaign   *string    `query:"utm_campaign" maxLength:"2048" doc:"Likewise, by utm_campaign."`
+	ReferrerHost  *string    `query:"referrer_host" maxLength:"2048" doc:"Likewise, by the host of the landing page's referrer."`
+	Without       []string   `query:"without" maxItems:"3" enum:"utm_source,utm_campaign,referrer_host" doc:"Count only events of access links that have no such source. Repeat it for several: they have none of them."`
+	Device        *string    `query:"device" maxLength:"64" doc:"Count only events of such a device: desktop, mobile, tablet, other or unknown."`
+	Country       *string    `query:"country" maxLength:"64" doc:"Count only events from this country, such as DE."`
+	MagnetVersion *int       `query:"magnet_version" minimum:"0" maximum:"1000000" doc:"Count only events of this version of a document. 0: not known."`
+	PeopleFilter
+	Opened *bool       `query:"opened" doc:"false: only people who got an access link in the period, and have viewed no page since it began. true, as without it: only people with a page view."`
+	From   *time.Time  `query:"from" doc:"Count only events at or after this time (ISO 8601)."`
+	To     *time.Time  `query:"to" doc:"Count only events before this time (ISO 8601)."`
+	Sort   readerOrder `query:"sort" default:"-last_seen_at" doc:"What to order by; - before it puts the highest first. Ties by person_id."`
 }
 
 type readersInput struct {
@@ -100,17 +92,13 @@ func (in *ReaderFilter) filter() (reader.Filter, error) {
 				Message: "must not be combined with opened=false: who opened nothing has none"})
 		}
 	}
-	answers, err := store.WantedAnswers(in.Field)
-	return reader.Filter{
-		Text: in.Q, Unopened: unopened, Status: in.Status, Answers: answers,
-		UTMCampaign: in.UTMCampaign, Country: in.Country, LeadMagnetID: in.LeadMagnetID,
-		GenericLinkID: in.GenericLinkID, From: in.From, To: in.To,
-		UTMSource: in.UTMSource, ReferrerHost: in.ReferrerHost, Without: in.Without, Device: in.Device,
-		MagnetVersion: in.MagnetVersion,
-		MinPages:      in.MinPages, Reached: in.Reached, StoppedAt: in.StoppedAt,
-		Finished: in.Finished, Downloaded: in.Downloaded,
-		FromForm: in.FromForm, Order: reader.Order(in.Sort),
-	}, err
+	f, err := in.people()
+	f.Text, f.Unopened = in.Q, unopened
+	f.LeadMagnetID, f.GenericLinkID, f.From, f.To = in.LeadMagnetID, in.GenericLinkID, in.From, in.To
+	f.UTMSource, f.UTMCampaign, f.ReferrerHost, f.Without = in.UTMSource, in.UTMCampaign, in.ReferrerHost, in.Without
+	f.Device, f.Country, f.MagnetVersion = in.Device, in.Country, in.MagnetVersion
+	f.Order = reader.Order(in.Sort)
+	return f, err
 }
 
 // Reader is a person who read.

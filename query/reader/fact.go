@@ -20,13 +20,16 @@ var sourceSQL string
 
 // TooManyError says that a parameter fits more access links than a list can be restricted to.
 type TooManyError struct {
-	Parameter string // q, status or field
+	Parameter string // q, status or field; "": all together
 	Max       int
 }
 
 // Error implements error; it completes a sentence that begins with the parameter's name.
 func (e TooManyError) Error() string {
-	if e.Parameter != "q" {
+	switch e.Parameter {
+	case "":
+		return fmt.Sprintf("asks for people with more than %d access links: ask for less time, or for one lead magnet", e.Max)
+	case "status", "field":
 		return fmt.Sprintf("fits people with more than %d access links: add q or lead_magnet_id", e.Max)
 	}
 	return fmt.Sprintf("is part of the addresses, names or notes of people with more than %d access links: give more of it", e.Max)

@@ -75,6 +75,27 @@ func (r *Readers) All(ctx context.Context, account uuid.UUID, f Filter, each fun
 	return all, nil
 }
 
+// Links returns the access links of all people of a list, in no order; not nil. The error is a
+// TooManyError if they have more than a list can be restricted to.
+func (r *Readers) Links(ctx context.Context, account uuid.UUID, f Filter) ([]uuid.UUID, error) {
+	asOf, err := r.settled.AsOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	links, most := []uuid.UUID{}, r.maxLinks
+	s := span{asOf: asOf.UnixMilli(), rows: math.MaxInt64}
+	err = r.read(ctx, account, r.facts(ctx, account), f, s, func(row row) error {
+		if row.shown {
+			links = append(links, row.AccessLinks...)
+		}
+		if len(links) > most {
+			return TooManyError{"", most}
+		}
+		return nil
+	})
+	return links, err
+}
+
 // all is All in a transaction that shows one state of the addresses.
 func (r *Readers) all(ctx context.Context, account uuid.UUID, from facts, f Filter, all *Page,
 	each func([]Person) error) error {

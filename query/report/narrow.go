@@ -18,6 +18,7 @@ var narrowing = map[string]string{
 	"country":      "AND country = {country:String}",
 	"utm_source":   ofLinks("utm_source"),
 	"utm_campaign": ofLinks("utm_campaign"),
+	"links":        "AND access_link_id IN {links:Array(UUID)}",
 
 	"referrer_host":         ofLinks("referrer_host"),
 	"without_utm_source":    withoutLinks("utm_source"),
@@ -30,7 +31,8 @@ type Narrowed struct {
 	GenericLinkID          *uuid.UUID
 	Device, Country        *string
 	UTMSource, UTMCampaign *string
-	Without                []string // utm_source, utm_campaign: only of access links without them
+	Without                []string    // utm_source, utm_campaign: only of access links without them
+	Links                  []uuid.UUID // only of these access links; nil: of any
 }
 
 // conditions returns what the filters add to WHERE, and sets its parameters.
@@ -46,6 +48,9 @@ func (n Narrowed) conditions(params map[string]string) string {
 	}
 	for _, name := range n.Without {
 		params["without_"+name] = ""
+	}
+	if n.Links != nil {
+		params["links"] = clickhouse.UUIDs(n.Links)
 	}
 	return Where(params, narrowing)
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"lodestone/pkg/problem"
 )
 
@@ -48,6 +50,7 @@ type Question struct {
 	Dimensions  []string // at most two
 	Filters     []Condition
 	Exclude     []Condition
+	Links       []uuid.UUID // only events of these access links; nil: of any
 	IncludeBots bool
 	Compare     bool   // with as many calendar units before
 	OrderBy     string // a metric, descending after "-"; "": the first one, descending
@@ -82,6 +85,7 @@ func compile(q Question, path string, now time.Time) (plan, []problem.Field) {
 	}
 	p.resolve(add)
 	p.checkPairs(add)
+	p.narrowLinks()
 	p.setTime(add)
 	p.setOrder(add)
 	if p.Limit == 0 {
@@ -157,6 +161,24 @@ func (p *plan) checkPairs(add adder) {
 			}
 		}
 	}
+}
+
+// narrowLinks makes the links of the question a filter, which no link passes if there are none.
+func (p *plan) narrowLinks() {
+	if p.Links == nil {
+		return
+	}
+	c := Condition{Dimension: "access_link_id", Values: []any{zeroUUID}}
+	for _, link := range p.Links {
+		c.Values = append(c.Values, link.String())
+	}
+	p.Filters = append(slices.Clone(p.Filters), c)
+}
+
+// Range returns the time that the question asks for, if it can be answered.
+func (q Question) Range(now time.Time) (from, to time.Time, ok bool) {
+	p, wrong := compile(q, "", now)
+	return p.asked.from, p.asked.to, len(wrong) == 0
 }
 
 // dimensions returns the names of those that a metric can be combined with.
