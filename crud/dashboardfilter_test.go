@@ -72,6 +72,9 @@ func numbers(t *testing.T) string {
 		for _, q := range asked.Queries {
 			rows := []any{}
 			for _, dimension := range q.Dimensions {
+				if dimension == "utm_source" { // and more than have a row
+					rows = append(rows, map[string]any{dimension: "news"}, map[string]any{"other": true})
+				}
 				for i, id := range q.Filters[dimension] {
 					row := map[string]any{dimension: id}
 					for _, metric := range q.Metrics {
@@ -91,7 +94,8 @@ func numbers(t *testing.T) string {
 	return s.URL
 }
 
-// The files of links and documents are their lists: all rows, as filtered and ordered.
+// The files of links and documents are their lists: all rows, as filtered and ordered. What is beyond
+// the first choices of a filter can be searched or typed.
 func TestFilesOfLists(t *testing.T) {
 	t.Parallel()
 	f := start(t, func(c *crud.Config) { c.QueryURL = numbers(t) })
@@ -127,9 +131,20 @@ func TestFilesOfLists(t *testing.T) {
 	require.Contains(t, html.UnescapeString(b.get("/dashboard/links?sort=visitors&device=mobile&page=2").text),
 		`href="/dashboard/links.csv?device=mobile&sort=visitors"`)
 
+	require.Equal(t, http.StatusOK, u.patch(t, "/api/v1/lead-magnets/"+magnet, `{"title":"The Oldest"}`).status)
 	for range 101 {
 		u.magnet(t)
 	}
+	choose := b.get("/dashboard/links?add=lead_magnet_id").text
+	require.Contains(t, choose, "There are 102.")
+	require.NotContains(t, choose, magnet)
+	require.Contains(t, b.get("/dashboard/links?add=lead_magnet_id&find=oldest").text, "lead_magnet_id="+magnet)
+	require.Contains(t, b.get("/dashboard/links?add=lead_magnet_id&find=nosuch").text, `value="nosuch"`)
+	typed := b.get("/dashboard/links?add=utm_source").text
+	require.Contains(t, typed, `<datalist id="values"><option value="news">`)
+	require.Contains(t, typed, `href="/dashboard/links?without=utm_source"`)
+	require.Equal(t, "/dashboard/links?utm_source=a%3Db",
+		b.get("/dashboard/filter?to=/dashboard/links&filter=utm_source&text=a%3Db").header.Get("Location"))
 	require.Len(t, file("/dashboard/documents.csv"), 102)
 	require.Len(t, file("/dashboard/documents.csv?lead_magnet_id="+magnet), 1)
 }

@@ -20,6 +20,8 @@ func addFilter(v *frame.Visit) error {
 	switch {
 	case q.Get("key") != "":
 		chosen = url.Values{q.Get("filter"): {q.Get("key") + ":" + value}}.Encode()
+	case q.Has("text"): // typed
+		chosen = url.Values{q.Get("filter"): {q.Get("text")}}.Encode()
 	case !strings.Contains(chosen, "="):
 		chosen = url.Values{q.Get("filter"): {value}}.Encode()
 	}

@@ -61,7 +61,7 @@ const (
 
 // ofAMoment are parameters of an address that a list in it does not begin with: its place, a form
 // that is open, and what was just done.
-var ofAMoment = []string{"cursor", "page", "add", "created", "saved", "published", "archived", "back", "added",
+var ofAMoment = []string{"cursor", "page", "add", "find", "created", "saved", "published", "archived", "back", "added",
 	"queued", "reminded", "rule", "off"}
 
 // Beginning returns the parameters of an address without those of one moment, and without empty

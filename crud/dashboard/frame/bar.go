@@ -27,6 +27,7 @@ type Bar struct {
 	Refused string
 	CSV     string // address of the file of the list; "": there is none
 	Screen  view.Screen
+	links   *entity.Page[linkChoice] // once they were asked for
 }
 
 // Chip is a filter that is on.
@@ -35,9 +36,13 @@ type Chip struct{ Words, Without string }
 // adding is the form that adds a filter.
 type adding struct {
 	Label   string
-	Kind    string // choice, number or answer
+	Kind    string // choice, text, number or answer
 	Name    string
 	Options []Option
+	None    string // of a text: address of the screen for those without a value; "": each has one
+	Total   int64  // how many the options are of, if values are searched; 0: they are all
+	Find    string // what was searched
+	Keep    url.Values
 	Cancel  string
 }
 

@@ -54,13 +54,24 @@ func (v *Visit) ask(name string) (err error) {
 		a.Kind = "number"
 	case ByAnswer:
 		a.Kind = "answer"
-		a.Options, err = v.answerKeys()
+		if a.Options, err = v.answerKeys(); err == nil {
+			a.search(v, v.Bar.links.Pagination.Total)
+		}
 	case ByDocument:
-		a.Options, err = v.Documents()
+		a.Options, a.Total, err = v.documents(v.R.URL.Query().Get("find"))
+		a.search(v, a.Total)
 	case ByLandings:
-		a.Options, err = v.landings()
+		if a.Options, err = v.landings(); err == nil {
+			a.search(v, v.Bar.links.Pagination.Total)
+		}
 	case ByUTMSource, ByCampaign, ByReferrer, ByCountry:
-		a.Options, err = v.seen(name)
+		var more bool
+		if a.Options, more, err = v.seen(name); more {
+			a.Kind = "text"
+			if slices.Contains(sourced, name) {
+				a.None = v.at(withFilter(v.R.URL.Query(), url.Values{without: {name}}))
+			}
+		}
 	default:
 		a.Options = v.fixed(name)
 	}
@@ -77,25 +88,63 @@ func (v *Visit) ask(name string) (err error) {
 	return err
 }
 
-// Documents returns the newest lead magnets, to choose from: their ids and titles.
-func (v *Visit) Documents() (list []Option, err error) {
-	found, err := Get[entity.Page[entity.LeadMagnet]](v, "/api/v1/lead-magnets",
-		url.Values{"per_page": {fmt.Sprint(maxChoices)}})
-	for _, m := range found.Data {
-		list = append(list, Option{Value: m.ID, Words: m.Title})
+// search offers a search if there are more values than options, or one was made.
+func (a *adding) search(v *Visit, total int64) {
+	a.Total, a.Find = 0, v.R.URL.Query().Get("find")
+	if total > maxChoices || a.Find != "" {
+		a.Total, a.Keep = total, view.Beginning(v.R.URL.Query())
+		a.Keep.Set("add", v.R.URL.Query().Get("add"))
 	}
+}
+
+// Documents returns the newest lead magnets, to choose from: their ids and titles.
+func (v *Visit) Documents() ([]Option, error) {
+	list, _, err := v.documents("")
 	return list, err
 }
 
-// links are the landing pages that the screen can be about.
+// documents returns the newest lead magnets whose title contains a text, and how many there are in
+// all.
+func (v *Visit) documents(text string) (list []Option, total int64, err error) {
+	for page := 1; len(list) < maxChoices; page++ {
+		found, err := Get[entity.Page[entity.LeadMagnet]](v, "/api/v1/lead-magnets",
+			url.Values{"per_page": {fmt.Sprint(maxChoices)}, "page": {fmt.Sprint(page)}})
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, m := range found.Data {
+			if strings.Contains(strings.ToLower(m.Title), strings.ToLower(text)) {
+				list = append(list, Option{Value: m.ID, Words: m.Title})
+			}
+		}
+		if total = found.Pagination.Total; text == "" || int64(page) >= found.Pagination.TotalPages {
+			break
+		}
+	}
+	return list[:min(len(list), maxChoices)], total, nil
+}
+
+// links are the landing pages that the screen can be about, or those that are searched.
 func (v *Visit) links() ([]linkChoice, error) {
+	if v.Bar.links != nil {
+		return v.Bar.links.Data, nil
+	}
+	if strings.HasPrefix(v.R.URL.Path, "/dashboard/links/") {
+		one, err := Get[linkChoice](v, "/api/v1/generic-links/"+url.PathEscape(v.R.PathValue("id")), nil)
+		v.Bar.links = &entity.Page[linkChoice]{Data: []linkChoice{one}}
+		return v.Bar.links.Data, err
+	}
 	q := url.Values{"per_page": {fmt.Sprint(maxChoices)}, "status": {"all"}}
+	if find := strings.TrimSpace(v.R.URL.Query().Get("find")); find != "" {
+		q.Set("q", find)
+	}
 	if id := v.Filters.Get(ByDocument); id != "" {
 		q.Set(ByDocument, id)
 	} else if strings.HasPrefix(v.R.URL.Path, "/dashboard/magnets/") {
 		q.Set(ByDocument, v.R.PathValue("id"))
 	}
 	found, err := Get[entity.Page[linkChoice]](v, "/api/v1/generic-links", q)
+	v.Bar.links = &found
 	return found.Data, err
 }
 
@@ -116,9 +165,6 @@ func (v *Visit) landings() (list []Option, err error) {
 func (v *Visit) answerKeys() (list []Option, err error) {
 	found, err := v.links()
 	for i := range found {
-		if strings.HasPrefix(v.R.URL.Path, "/dashboard/links/") && found[i].ID != v.R.PathValue("id") {
-			continue
-		}
 		for _, f := range found[i].Fields {
 			if !slices.ContainsFunc(list, func(o Option) bool { return o.Value == f.Key }) {
 				list = append(list, Option{Value: f.Key, Words: f.Label})
@@ -128,8 +174,9 @@ func (v *Visit) answerKeys() (list []Option, err error) {
 	return list, err
 }
 
-// seen are the values of a dimension in the period, those of most people first.
-func (v *Visit) seen(dimension string) (list []Option, err error) {
+// seen are the values of a dimension in the period, those of most people first, and whether there
+// are more.
+func (v *Visit) seen(dimension string) (list []Option, more bool, err error) {
 	q := Query{ID: dimension, Metrics: []string{"people", "visitors"}, Dimensions: []string{dimension},
 		Limit: maxChoices, Alone: true}
 	// Whatever else the screen is narrowed by, all values can be chosen.
@@ -139,12 +186,14 @@ func (v *Visit) seen(dimension string) (list []Option, err error) {
 	v.Filters = narrowed
 	for _, r := range answers.Of(dimension).Rows {
 		switch value := r.Text(dimension); {
-		case r.Is("other"), value == "" && dimension == ByCountry:
+		case r.Is("other"):
+			more = true
+		case value == "" && dimension == ByCountry:
 		case value == "":
 			list = append(list, Option{Words: v.Say("filter.none")})
 		default:
 			list = append(list, Option{Value: value, Words: value})
 		}
 	}
-	return list, err
+	return list, more, err
 }
