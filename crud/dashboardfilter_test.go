@@ -94,8 +94,8 @@ func numbers(t *testing.T) string {
 	return s.URL
 }
 
-// The files of links and documents are their lists: all rows, as filtered and ordered. What is beyond
-// the first choices of a filter can be searched or typed.
+// The files of links and documents are their lists: all rows, as filtered and ordered. What is
+// beyond the first choices of a filter can be searched or typed.
 func TestFilesOfLists(t *testing.T) {
 	t.Parallel()
 	f := start(t, func(c *crud.Config) { c.QueryURL = numbers(t) })
