@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/field"
+	"lodestone/crud/gate"
 	"lodestone/crud/mail"
 	"lodestone/crud/proof"
 	"lodestone/crud/web"
@@ -139,7 +140,8 @@ func (c *Capture) mailSecrets(ctx context.Context, tx pgx.Tx, link, account uuid
 }
 
 // Confirm is the press of the button behind a mail's link. Where the verification's state is not
-// Open or Guessed, the outcome is empty and the state says why.
+// Open or Guessed, the outcome is empty and the state says why. The error is an Invalid, or one of
+// IsFull, if the link does not take the person any more.
 func (c *Capture) Confirm(ctx context.Context, link string) (Outcome, Verification, error) {
 	v, err := c.ByLink(ctx, link)
 	if err != nil {
@@ -160,7 +162,8 @@ func (c *Capture) Confirm(ctx context.Context, link string) (Outcome, Verificati
 }
 
 // Try is a code that was typed on the waiting page. An empty outcome means that it was wrong, or
-// that the state of the verification, which is returned as it is now, allows no more.
+// that the state of the verification, which is returned as it is now, allows no more. The errors
+// are those of Confirm.
 func (c *Capture) Try(ctx context.Context, page, typed string) (Outcome, Verification, error) {
 	v, err := c.ByPage(ctx, page)
 	if err != nil || v.State != Open && !c.usedJustNow(v) {
@@ -214,6 +217,9 @@ func (c *Capture) complete(ctx context.Context, tx pgx.Tx, v Verification) (Outc
 	if err != nil {
 		return Outcome{}, fmt.Errorf("take submission: %w", err)
 	}
+	if err := admits(link, s); err != nil { // nothing of it stays: the owner may change it back
+		return Outcome{}, err
+	}
 	changed, err := q.VerifySubmission(ctx, store.VerifySubmissionParams{ID: s.ID, VerifiedAt: &now})
 	if err != nil {
 		return Outcome{}, fmt.Errorf("verify submission: %w", err)
@@ -241,6 +247,22 @@ func (c *Capture) complete(ctx context.Context, tx pgx.Tx, v Verification) (Outc
 	return Outcome{Access: own.token}, err
 }
 
+// admits returns an Invalid, or an error of IsFull, if the gate of a link does not take the person
+// of a submission any more. Who waits has a place, unless the owner left fewer places than people.
+func admits(link store.GenericLink, s store.Submission) error {
+	address, err := email.Parse(s.Email)
+	if err != nil {
+		return fmt.Errorf("read stored address: %w", err)
+	}
+	if key := gate.Refuses(link, address); key != "" {
+		return Invalid{FieldEmail: key}
+	}
+	if !s.Verified && link.MaxPeople != nil && link.SubmissionCount > int64(*link.MaxPeople) {
+		return errFull
+	}
+	return nil
+}
+
 // verifiedAccess returns the mailbox's link of a submission that is verified. Links that forms gave
 // before do not count for it any more: they were given to whoever typed the address.
 func (c *Capture) verifiedAccess(ctx context.Context, tx pgx.Tx, link store.GenericLink,
@@ -260,7 +282,8 @@ func (c *Capture) verifiedAccess(ctx context.Context, tx pgx.Tx, link store.Gene
 }
 
 // Resend sends the mail of a waiting page again, with the same link and code. It reports false
-// where no more is sent; *LimitError says for how long it is too early.
+// where no more is sent; *LimitError says for how long it is too early. The other errors are those
+// of Confirm.
 func (c *Capture) Resend(ctx context.Context, page string) (sent bool, v Verification, err error) {
 	v, err = c.ByPage(ctx, page)
 	if err != nil || !v.MayResend {
@@ -273,6 +296,9 @@ func (c *Capture) Resend(ctx context.Context, page string) (sent bool, v Verific
 	address, err := email.Parse(v.mailbox)
 	if err != nil {
 		return false, v, fmt.Errorf("read stored address: %w", err)
+	}
+	if err := c.stillAdmits(ctx, v); err != nil {
+		return false, v, err
 	}
 	wait, err := c.takeMail(ctx, address)
 	if err != nil {
@@ -297,4 +323,24 @@ func (c *Capture) Resend(ctx context.Context, page string) (sent bool, v Verific
 		return false, v, fmt.Errorf("send mail again: %w", err)
 	}
 	return sent, v, nil
+}
+
+// stillAdmits is admits for the verification that waits.
+func (c *Capture) stillAdmits(ctx context.Context, v Verification) error {
+	err := c.deps.Postgres.Account(ctx, v.row.AccountID, func(tx pgx.Tx) error {
+		q := store.New(tx)
+		link, err := q.GetLink(ctx, v.genericID)
+		if err != nil {
+			return fmt.Errorf("read link: %w", err)
+		}
+		s, err := q.TakeSubmissionByID(ctx, v.row.SubmissionID)
+		if err != nil {
+			return fmt.Errorf("take submission: %w", err)
+		}
+		return admits(link, s)
+	})
+	if err != nil {
+		return fmt.Errorf("look whether the link takes the address: %w", err)
+	}
+	return nil
 }

@@ -82,6 +82,50 @@ func TestAFormTakesSomeAddresses(t *testing.T) {
 	require.Equal(t, http.StatusUnprocessableEntity, f.post(t, "/l/"+slug, "email", "jo@mail.example.com").status, "again")
 }
 
+// The gate holds when a verification that waited is confirmed, by the mail's link or its code, and
+// no mail goes out again. What the owner changes back counts.
+func TestTheGateHoldsForWhoWaits(t *testing.T) {
+	t.Parallel()
+	for set, says := range map[string]string{
+		"blocked_emails = '{jo@example.com}'":                     "This document isn’t open to this address.",
+		"blocked_emails = '{example.com}'":                        "This document isn’t open to this address.",
+		"allowed_emails = '{ann@example.com}'":                    "This document isn’t open to this address.",
+		"allowed_emails = '{other.example}'":                      "This document is for people at other.example.",
+		"max_people = 1, submission_count = submission_count + 1": "All places are taken",
+	} {
+		f := start(t)
+		slug := f.link(t, "require_verification = true", "allowed_emails = '{example.com}'")
+		page, m := f.asked(t, slug, "jo@example.com")
+		f.exec(t, `UPDATE generic_links SET `+set)
+		f.pass(time.Minute)
+		for _, r := range []reply{f.post(t, m.path(t)), f.post(t, page, "code", m.Code), f.post(t, page+"/again")} {
+			status := http.StatusUnprocessableEntity
+			if says == "All places are taken" {
+				status = http.StatusGone
+			} else {
+				require.Contains(t, r.body, `action="/l/`+slug+`"`, "another address can be entered")
+				require.Contains(t, r.body, `value="jo@example.com"`)
+			}
+			require.Equal(t, status, r.status, set)
+			require.Contains(t, r.body, says)
+			require.NotContains(t, r.body, "/a/")
+		}
+		require.False(t, f.verified(t, "jo@example.com"))
+		require.Zero(t, one[int](t, f, `SELECT count(*) FROM access_links`))
+		require.Len(t, f.mails(t), 1)
+		f.exec(t, `UPDATE generic_links SET allowed_emails = '{}', blocked_emails = '{}', max_people = NULL`)
+		require.Regexp(t, `^/a/`, f.post(t, m.path(t)).location(t))
+	}
+	// Who waits has a place, also in the last one.
+	f := start(t)
+	slug := f.link(t, "require_verification = true", "max_people = 1")
+	_, m := f.asked(t, slug, "jo@example.com")
+	require.Equal(t, http.StatusGone, f.post(t, "/l/"+slug, "email", "al@example.com").status)
+	require.Regexp(t, `^/a/`, f.post(t, m.path(t)).location(t))
+	f.exec(t, `UPDATE generic_links SET submission_count = 2`)
+	require.Regexp(t, `^/a/`, f.post(t, m.path(t)).location(t), "who is in stays in")
+}
+
 // Wrong passcodes end at a limit, also when they come at once, and right ones do not use it up.
 func TestPasscodesCannotBeGuessed(t *testing.T) {
 	t.Parallel()

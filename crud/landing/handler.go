@@ -119,7 +119,7 @@ func (l *Landing) tryCode(w http.ResponseWriter, r *http.Request) error {
 	}
 	out, v, err := l.deps.Capture.Try(r.Context(), r.PathValue("page"), typed)
 	if err != nil {
-		return o.errorPage(err)
+		return l.notTaken(w, r, v, o, err)
 	}
 	if out.Access != "" {
 		return l.redirectToDocument(w, r, o, out)
@@ -146,7 +146,7 @@ func (l *Landing) again(w http.ResponseWriter, r *http.Request) error {
 	here := l.deps.Pages.Path(web.SentPath(r.PathValue("page")))
 	sent, _, err := l.deps.Capture.Resend(r.Context(), r.PathValue("page"))
 	if err != nil {
-		err = o.errorPage(err)
+		err = l.notTaken(w, r, v, o, err)
 		if st, ok := errors.AsType[*web.Status](err); ok {
 			st.Action = web.Action{Key: "action.back", URL: here}
 		}
@@ -181,12 +181,21 @@ func (l *Landing) confirmed(w http.ResponseWriter, r *http.Request) error {
 	}
 	out, v, err := l.deps.Capture.Confirm(r.Context(), r.PathValue("link"))
 	if err != nil {
-		return o.errorPage(err)
+		return l.notTaken(w, r, v, o, err)
 	}
 	if out.Access == "" {
 		return l.writeConfirm(w, r, v, o, "")
 	}
 	return l.redirectToDocument(w, r, o, out)
+}
+
+// notTaken answers a visitor whom the link does not take any more with its form, where another
+// address can be entered. Other errors are those of errorPage.
+func (l *Landing) notTaken(w http.ResponseWriter, r *http.Request, v capture.Verification, o offer, err error) error {
+	if wrong, ok := errors.AsType[capture.Invalid](err); ok {
+		return l.writeOffer(w, r, http.StatusUnprocessableEntity, o, capture.Form{Email: v.Email}, wrong)
+	}
+	return o.errorPage(err)
 }
 
 // errorPage returns the page of an error that the visitor cannot correct in the form.
