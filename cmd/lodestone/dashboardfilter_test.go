@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -152,6 +153,59 @@ func (v *owner) filters(t *testing.T, p span) {
 	}
 	list := v.open("/dashboard/links?utm_source=newsletter&sort=submissions")
 	require.Contains(t, v.open(list.linkTo("/dashboard/links/"+link)).linkTo("/dashboard/links?"), "sort=submissions")
+	v.open("/dashboard/links/" + link + "?state=ready").has("narrow the submissions below")
+	v.open("/dashboard/links/" + link + "?utm_source=newsletter").lacks("narrow the submissions below")
+	v.keepsFilters(t, p, link)
+}
+
+// keepsFilters follows links from one screen to another, and back: what both can be filtered by
+// stays. What is not filtered is named.
+func (v *owner) keepsFilters(t *testing.T, p span, link string) {
+	t.Helper()
+	const filters, mobile = "utm_campaign=weekly-letter&utm_source=newsletter", "device=mobile"
+	all := filters + "&" + p.query
+	to := func(s screen, path string, more ...string) string {
+		address := s.linkTo(slices.Concat([]string{path}, strings.Split(all, "&"), more)...)
+		require.NotEmpty(t, address, "%s to %s", s.path, path)
+		return address
+	}
+	s := v.open("/dashboard?" + mobile + "&" + all)
+	s.has("Does not follow the filters: Source, Campaign, Device.")
+	to(s, "/dashboard/links?", mobile)
+	s = v.open(to(s, "/dashboard/magnets/", mobile))
+	to(s, "/dashboard?", mobile)
+	to(s, "/dashboard/links?", mobile, "lead_magnet_id=")
+	of := v.open(to(s, "/dashboard/links/"))
+	to(of, "/dashboard/links?", mobile)
+	to(of, "/dashboard/magnets/", mobile)
+	s = v.open("/dashboard/magnets/" + v.magnetOf(link) + "?" + all)
+	s.has("Returning readers")
+	s = v.open(to(s, "/dashboard/links/"+link+"?"))
+	to(s, "/dashboard/links?")
+	to(s, "/dashboard/magnets/")
+	to(v.open("/dashboard?generic_link_id="+link+"&"+all), "/dashboard/links/"+link+"?")
+
+	// Who has no source and no campaign has neither, on the screen and in the list.
+	const none = "without=utm_source&without=utm_campaign"
+	s = v.open("/dashboard?" + none + "&" + p.query)
+	s.has("Source: none")
+	s.has("Campaign: none")
+	readers := v.open(s.linkTo("/dashboard/readers?", none, p.query))
+	n := v.ask(`{"metrics":["people"],"filters":{"utm_source":[null],"utm_campaign":[null]},` + p.whole() + `}`).Totals["people"]
+	require.Equal(t, []string{exact(n)}, shown(readers.find("h1", "")[0], "people"))
+
+	// Forms know no device: links are not ordered by a number that is not shown.
+	list := v.open("/dashboard/links?sort=submissions&device=mobile&" + p.query)
+	require.Equal(t, v.open("/dashboard/links?device=mobile&"+p.query).rowsOf("links"), list.rowsOf("links"))
+	require.NotContains(t, list.text, "Most forms")
+	require.Empty(t, strings.Join(shown(list.find("table", "links")[0], "submissions"), ""))
+}
+
+// magnetOf returns the id of the lead magnet of a link.
+func (v *owner) magnetOf(link string) string {
+	v.t.Helper()
+	_, found := v.api("GET", "/api/v1/generic-links/"+link, nil)
+	return found["lead_magnet_id"].(string)
 }
 
 // firstLink returns the address of the first person of a list.

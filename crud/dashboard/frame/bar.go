@@ -149,12 +149,29 @@ func (v *Visit) list() url.Values {
 	return list
 }
 
-// Back returns the address of the list that led here, or of the list in the same period.
+// Back returns the address of the list that led here, or of the list as this screen is narrowed.
 func (v *Visit) Back(path string) string {
-	if list, err := url.ParseQuery(v.R.URL.Query().Get("list")); err == nil && len(list) > 0 {
+	if list := v.before(); len(list) > 0 {
 		return v.Path(path) + suffix(list)
 	}
-	return v.Link(path)
+	return v.Here(path)
+}
+
+// before are the parameters of the list that led here.
+func (v *Visit) before() url.Values {
+	list, err := url.ParseQuery(v.R.URL.Query().Get("list"))
+	if err != nil {
+		return nil
+	}
+	return list
+}
+
+// Document returns the address of the document that this screen belongs to. It has the filters of
+// the list that led here which this screen does not have itself.
+func (v *Visit) Document(id string) string {
+	q := newFilters(v.before(), []string{ByDevice, ByCountry}).Query()
+	maps.Copy(q, v.reportQuery())
+	return v.Path("/dashboard/magnets/"+url.PathEscape(id)) + suffix(q)
 }
 
 // Renamed returns the parameters of an address with another name for one of them.

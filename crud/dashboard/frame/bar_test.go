@@ -19,6 +19,17 @@ func visitAt(address string, names ...string) *Visit {
 		Period: Period{Preset: true, Days: 30, Compare: true}}
 }
 
+// The way back to a document has the filters of the list that led to its landing page.
+func TestDocumentKeepsFilters(t *testing.T) {
+	t.Parallel()
+	list := url.Values{"list": {"device=mobile&utm_source=old&status=all"}, "utm_source": {"news"}}
+	v := visitAt("/dashboard/links/x?"+list.Encode(), ByUTMSource, ByCampaign, ByState)
+	require.Equal(t, "/dashboard/magnets/a?device=mobile&utm_source=news", v.Document("a"))
+	v = visitAt("/dashboard/links/x?utm_campaign=spring&state=ready", ByUTMSource, ByCampaign, ByState)
+	require.Equal(t, "/dashboard/magnets/a?utm_campaign=spring", v.Document("a"))
+	require.Equal(t, "/dashboard/links?utm_campaign=spring", v.Back("/dashboard/links"))
+}
+
 // What leads to landing pages keeps the filters of the screen, and leads back to a list with them.
 func TestLandingsKeepFilters(t *testing.T) {
 	t.Parallel()

@@ -135,7 +135,8 @@ func (v *Visit) links() ([]linkChoice, error) {
 		return v.Bar.links.Data, err
 	}
 	q := url.Values{"per_page": {fmt.Sprint(maxChoices)}, "status": {"all"}}
-	if find := strings.TrimSpace(v.R.URL.Query().Get("find")); find != "" {
+	find := strings.TrimSpace(v.R.URL.Query().Get("find"))
+	if find != "" && v.R.URL.Query().Get("add") != ByDocument { // documents are searched, not these
 		q.Set("q", find)
 	}
 	if id := v.Filters.Get(ByDocument); id != "" {

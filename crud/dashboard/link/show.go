@@ -136,7 +136,7 @@ func newShown(v *frame.Visit, l *genericLink, answers frame.Batch, list *submiss
 	all := answers.Of(byTime)
 	d := showData{
 		Link: l, Self: self(v), Headline: headline(v, all.Totals), Light: works, List: list, Tag: l.tag(v), Headlines: split,
-		Refused: sent.refused, Recipients: invited, Magnet: v.Here("/dashboard/magnets/" + l.LeadMagnetID),
+		Refused: sent.refused, Recipients: invited, Magnet: v.Document(l.LeadMagnetID),
 	}
 	for _, metric := range figuresOf(all.Totals) {
 		f := v.Figure(all.Totals, metric)
