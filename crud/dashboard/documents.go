@@ -12,8 +12,8 @@ import (
 )
 
 // overviewFilters are those of the overview.
-var overviewFilters = []string{frame.ByDocument, frame.ByLandings, frame.ByUTMSource, frame.ByCampaign, frame.ByDevice,
-	frame.ByCountry}
+var overviewFilters = append([]string{frame.ByDocument, frame.ByLandings, frame.ByUTMSource, frame.ByCampaign,
+	frame.ByDevice, frame.ByCountry}, frame.PeopleFilters()...)
 
 // numberedMagnet is a lead magnet with its numbers of the period.
 type numberedMagnet struct {

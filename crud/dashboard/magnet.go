@@ -113,7 +113,7 @@ func askMagnet(v *frame.Visit, id string) (m magnetReports, err error) {
 			"lead_magnet_id": {m.magnet.ID}, "by": {"week"}, "timezone": {v.Period.Zone.String()},
 			"from": {from.Format(time.DateOnly)}, "to": {v.Period.To()},
 		}
-		maps.Copy(weeks, v.Filters.ReportQuery())
+		maps.Copy(weeks, v.Filters.EventQuery())
 		m.retention, err = frame.Get[retentionReport](v, "/api/v1/analytics/retention", weeks)
 		return err
 	})
@@ -163,8 +163,8 @@ var breakdowns = []struct {
 
 // magnet shows how a lead magnet is read.
 func (d *Dashboard) magnet(v *frame.Visit) error {
-	if err := v.Narrow(view.Magnet, frame.ByLandings, frame.ByUTMSource, frame.ByCampaign, frame.ByDevice,
-		frame.ByCountry); err != nil {
+	if err := v.Narrow(view.Magnet, append([]string{frame.ByLandings, frame.ByUTMSource, frame.ByCampaign, frame.ByDevice,
+		frame.ByCountry}, frame.PeopleFilters()...)...); err != nil {
 		return err
 	}
 	m, err := askMagnet(v, v.R.PathValue("id"))
@@ -271,6 +271,7 @@ func linkRows(v *frame.Visit, links []client.GenericLink) (list []linkRow) {
 
 func (m *magnetReports) breakDown(v *frame.Visit, a frame.Answer, dimension, key, none string,
 	metrics []string) breakdown {
+	metrics = slices.DeleteFunc(slices.Clone(metrics), func(metric string) bool { return !v.Counts(metric) })
 	b := breakdown{Title: v.Say(key), Name: v.Say(key + ".name")}
 	for _, metric := range metrics {
 		b.Metrics = append(b.Metrics, v.Figure(frame.Row{}, metric))

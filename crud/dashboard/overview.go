@@ -184,7 +184,7 @@ func overviewTiles(v *frame.Visit, all frame.Answer, magnet string) (list []tile
 		figure.URL = behind(v, t.metric, magnet)
 		one := tile{Figure: figure,
 			Spark: chart.Picture(chart.Spark{Title: v.Period.By(figure.Label), Behind: tilesTable, Values: now})}
-		if t.rate != "" {
+		if t.rate != "" && v.Counts(t.rate) {
 			rate := v.Figure(all.Totals, t.rate)
 			one.Rate = &rate
 		}

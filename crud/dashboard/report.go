@@ -3,6 +3,7 @@ package dashboard
 import (
 	"maps"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 // addFunnel adds the funnel of a lead magnet. A step leads to what it counts.
 func (d *magnetData) addFunnel(v *frame.Visit, totals frame.Row) {
 	f := frame.FunnelOf(totals, v.Label)
+	f.Steps = slices.DeleteFunc(f.Steps, func(s chart.Step) bool { return !v.Counts(s.Metric) })
 	for i := range f.Steps {
 		f.Steps[i].URL = behind(v, f.Steps[i].Metric, d.Magnet.ID)
 	}

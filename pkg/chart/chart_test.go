@@ -146,6 +146,7 @@ func TestFormats(t *testing.T) {
 		"100 %": chart.Share(1), "120 %": chart.Share(1.2),
 		"840 ms": chart.Time(840), "4.2 s": chart.Time(4200), "10 s": chart.Time(9960), "1 min": chart.Time(59_600),
 		"1 min 5 s": chart.Time(65_000), "2 h 3 min": chart.Time(7_380_000), "3 d": chart.Time(3 * 86_400_000),
+		"10 h": chart.Time(35_980_000), "18 h": chart.Time(66_480_000), "2 d": chart.Time(47.6 * 3_600_000),
 	} {
 		require.Equal(t, want, got)
 	}

@@ -43,7 +43,8 @@ func Share(v float64) string {
 	return Count(p) + " %"
 }
 
-// Time writes milliseconds in the units that people read: 840 ms, 4.2 s, 1 min 5 s, 2 h 3 min.
+// Time writes milliseconds in the units that people read: 840 ms, 4.2 s, 1 min 5 s, 2 h 3 min,
+// 18 h.
 func Time(ms float64) string {
 	if isGap(ms) {
 		return None
@@ -60,8 +61,10 @@ func Time(ms float64) string {
 		return Count(s) + " s"
 	case math.Round(s) < 3600:
 		return pair(math.Round(s), 60, " min", " s")
-	case math.Round(s/60) < 48*60:
+	case math.Round(s/60) < 10*60:
 		return pair(math.Round(s/60), 60, " h", " min")
+	case math.Round(s/3600) < 48:
+		return Count(s/3600) + " h"
 	default:
 		return pair(math.Round(s/3600), 24, " d", " h")
 	}

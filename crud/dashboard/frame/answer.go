@@ -3,6 +3,7 @@ package frame
 import (
 	"errors"
 	"math"
+	"slices"
 	"time"
 
 	"lodestone/pkg/chart"
@@ -18,6 +19,7 @@ type Query struct {
 	Interval   string           `json:"interval,omitempty"`
 	Dimensions []string         `json:"dimensions,omitempty"`
 	Filters    map[string][]any `json:"filters,omitempty"`
+	People     map[string]any   `json:"people,omitempty"` // filters of people
 	Compare    string           `json:"compare,omitempty"`
 	OrderBy    string           `json:"order_by,omitempty"`
 	Limit      int              `json:"limit,omitempty"`
@@ -117,6 +119,7 @@ type Answers struct {
 var errCount = errors.New("the API answered a different number of queries than were sent")
 
 // Ask asks questions about the visit's period, in one request.
+// One whose metrics the filters leave out has no rows.
 func (v *Visit) Ask(queries ...Query) (Batch, error) {
 	for i := range queries {
 		q := &queries[i]
@@ -125,6 +128,10 @@ func (v *Visit) Ask(queries ...Query) (Batch, error) {
 		if v.Period.Compare && !q.Alone && v.Period.Name != allTime {
 			q.Compare = "previous"
 		}
+	}
+	queries = slices.DeleteFunc(queries, func(q Query) bool { return len(q.Metrics) == 0 })
+	if len(queries) == 0 {
+		return Batch{}, nil
 	}
 	got, err := Send[Answers](v, "POST", QueryPath, map[string]any{"queries": queries}, nil)
 	if err != nil {

@@ -23,6 +23,7 @@ type Bar struct {
 	Save     bool   // there is something to save, and the session may
 	Place    string // address of the screen, from the beginning of its list
 	Formless bool   // numbers of forms are left out
+	Readers  bool   // numbers of readers alone are shown
 	// Refused is why there is no list; "": there is one.
 	Refused string
 	CSV     string // address of the file of the list; "": there is none
@@ -71,7 +72,10 @@ func (v *Visit) Narrow(screen view.Screen, names ...string) error {
 	if len(v.Bar.Chips) > 0 {
 		v.Bar.Clear = v.Path(v.R.URL.EscapedPath()) + suffix(rest)
 	}
-	v.Bar.Formless = screen != view.Readers && v.Filters.formless()
+	if screen != view.Readers {
+		v.Bar.Readers = v.Filters.people() != nil
+		v.Bar.Formless = !v.Bar.Readers && v.Filters.formless()
+	}
 	for _, name := range names {
 		v.addToMenu(name, q)
 	}
@@ -112,7 +116,8 @@ func (v *Visit) Landing(id, document string) string {
 }
 
 func (v *Visit) landingsOf(document string) url.Values {
-	q := v.reportQuery()
+	q := v.Period.Query()
+	maps.Copy(q, v.Filters.EventQuery())
 	q.Del(ByLandings)
 	if document != "" {
 		q.Set(ByDocument, document)
@@ -184,6 +189,16 @@ func Renamed(q url.Values, from, to string) url.Values {
 // yesOrNo are the filters that are on, off, or not there.
 var yesOrNo = map[string][]string{"finished": {"true", "false"}, "downloaded": {"true", "false"}, "opened": {"false"}}
 
+func isYesOrNo(filter string) bool { return yesOrNo[filter] != nil || filter == "from_form" }
+
+// yesOrNo says what a filter lets through that is on or off.
+func (v *Visit) yesOrNo(filter, value string) string {
+	if value != "false" {
+		value = "true"
+	}
+	return v.Say("filter." + filter + "." + value)
+}
+
 func (v *Visit) addChips() error {
 	for _, name := range v.Filters.names {
 		param := parameter(name)
@@ -213,11 +228,8 @@ func (v *Visit) chip(filter, value string) string {
 // valueOf says what a filter lets through.
 func (v *Visit) valueOf(name, value string) (string, error) {
 	switch {
-	case yesOrNo[name] != nil || name == "from_form":
-		if value != "false" {
-			value = "true"
-		}
-		return v.Say("filter." + name + "." + value), nil
+	case isYesOrNo(name):
+		return v.yesOrNo(name, value), nil
 	case name == ByDocument:
 		m, err := Get[entity.LeadMagnet](v, "/api/v1/lead-magnets/"+url.PathEscape(value), nil)
 		if IsAway(err) {

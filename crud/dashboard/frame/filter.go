@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"lodestone/crud/view"
@@ -34,18 +35,27 @@ const (
 // sourced are the filters that people may have no value of.
 var sourced = []string{ByUTMSource, ByCampaign, ByReferrer}
 
-// inReports are the filters that questions of metrics take.
-var inReports = []string{ByDocument, ByLandings, ByUTMSource, ByCampaign, ByReferrer, ByDevice, ByCountry, ByVersion}
+// ofEvents are the filters of events, which every report takes.
+var ofEvents = []string{ByDocument, ByLandings, ByUTMSource, ByCampaign, ByReferrer, ByDevice, ByCountry, ByVersion}
+
+// ofPeople are the filters of people: what these did is counted.
+var ofPeople = []string{"finished", "downloaded", "reached", "stopped_at", "min_pages", "from_form", ByStatus, ByAnswer}
 
 // ofReaders are the filters of the list of readers.
-var ofReaders = slices.Concat(inReports, []string{"finished", "downloaded", "opened", "reached", "stopped_at",
-	"min_pages", "from_form", ByStatus, ByAnswer})
+var ofReaders = slices.Concat(ofEvents, ofPeople, []string{"opened"})
+
+// PeopleFilters are the filters of people that reports take.
+func PeopleFilters() []string { return slices.Clone(ofPeople) }
 
 // ReaderFilters are the filters of the list of readers.
 func ReaderFilters() []string { return slices.Clone(ofReaders) }
 
-// formMetrics are the metrics that know no device and no country.
-var formMetrics = []string{"submissions", "verified", "confirmations", "submission_rate", "open_rate"}
+// formMetrics are the metrics that know no device and no country, and viewMetrics those of
+// visitors. Neither know what people did later.
+var (
+	formMetrics = []string{"submissions", "verified", "confirmations", "submission_rate", "open_rate"}
+	viewMetrics = []string{"link_views", "visitors", "submission_rate"}
+)
 
 // Filters are those of a screen: which it can have, and which its address asks for.
 type Filters struct {
@@ -99,21 +109,48 @@ func (f Filters) Query(names ...string) url.Values {
 		if name == without && len(names) > 0 {
 			list = slices.DeleteFunc(slices.Clone(list), func(one string) bool { return !slices.Contains(names, one) })
 		}
-		if len(list) > 0 && (len(names) == 0 || name == without || slices.Contains(names, name)) {
+		wanted := func(filter string) bool { return parameter(filter) == name && slices.Contains(names, filter) }
+		if len(list) > 0 && (len(names) == 0 || name == without || slices.ContainsFunc(f.names, wanted)) {
 			q[name] = list
 		}
 	}
 	return q
 }
 
-// ReportQuery returns the filters that reports take, as parameters.
-func (f Filters) ReportQuery() url.Values { return f.Query(inReports...) }
+// ReportQuery returns the filters that numbers of readers take, as parameters, and EventQuery those
+// of events alone.
+func (f Filters) ReportQuery() url.Values { return f.Query(slices.Concat(ofEvents, ofPeople)...) }
 
-// narrow adds the filters to a question. Those that it has itself stay. Forms know no device and no
-// country: a question that is narrowed by these is not about them.
+// EventQuery is explained at ReportQuery.
+func (f Filters) EventQuery() url.Values { return f.Query(ofEvents...) }
+
+// people returns the filters of people as a question has them; nil for none.
+func (f Filters) people() map[string]any {
+	people := map[string]any{}
+	for name, list := range f.Query(ofPeople...) {
+		n, err := strconv.Atoi(list[0])
+		switch {
+		case isYesOrNo(name):
+			people[name] = list[0] != "false"
+		case name == ByAnswer:
+			people[name] = list
+		case name == ByStatus || err != nil: // a number that is none is refused by the API
+			people[name] = list[0]
+		default:
+			people[name] = n
+		}
+	}
+	if len(people) == 0 {
+		return nil
+	}
+	return people
+}
+
+// narrow adds the filters to a question. Those that it has itself stay. It loses the metrics that
+// the filters leave out.
 func (f Filters) narrow(q *Query) {
 	filters := map[string][]any{}
-	for name, list := range f.ReportQuery() {
+	for name, list := range f.EventQuery() {
 		switch name {
 		case without:
 			for _, none := range list {
@@ -126,24 +163,40 @@ func (f Filters) narrow(q *Query) {
 		}
 	}
 	maps.Copy(filters, q.Filters)
-	if q.Filters = filters; f.formless() {
-		q.Metrics = slices.DeleteFunc(slices.Clone(q.Metrics), func(m string) bool { return slices.Contains(formMetrics, m) })
-	}
+	q.Filters, q.People = filters, f.people()
+	q.Metrics = slices.DeleteFunc(slices.Clone(q.Metrics), f.leaveOut)
 }
 
-// formless reports whether numbers of forms are left out.
+// leaveOut reports whether the filters leave out a metric.
+func (f Filters) leaveOut(metric string) bool {
+	people := f.people() != nil
+	return slices.Contains(formMetrics, metric) && (people || f.formless()) ||
+		slices.Contains(viewMetrics, metric) && people
+}
+
+// formless reports whether numbers of forms are left out: forms know no device and no country.
 func (f Filters) formless() bool { return f.Get(ByDevice) != "" || f.Get(ByCountry) != "" }
 
 // Counts reports whether questions of the visit have a metric: filters leave some out.
 func (v *Visit) Counts(metric string) bool {
-	return !v.Filters.formless() || !slices.Contains(formMetrics, metric)
+	return !v.Filters.leaveOut(metric)
 }
 
 // FilterNames are what the filters that are on are called; "" without any.
-func (v *Visit) FilterNames() string {
+func (v *Visit) FilterNames() string { return v.NamesOf(v.Filters.names...) }
+
+// PeopleFilterNames are what those are called that are of people.
+func (v *Visit) PeopleFilterNames() string { return v.NamesOf(ofPeople...) }
+
+// NamesOf returns what those of some filters are called that are on.
+func (v *Visit) NamesOf(filters ...string) string {
 	var names []string
-	for _, name := range v.Filters.names {
-		if v.Filters.Get(name) != "" || slices.Contains(v.Filters.asked[without], name) {
+	for _, name := range filters {
+		value := v.Filters.Get(name)
+		switch {
+		case value != "" && isYesOrNo(name):
+			names = append(names, v.yesOrNo(name, value))
+		case value != "" || slices.Contains(v.Filters.asked[without], name):
 			names = append(names, v.Say("filter."+name))
 		}
 	}

@@ -37,17 +37,22 @@ func TestAddFilter(t *testing.T) {
 }
 
 // Questions are narrowed by the filters that a screen has, except where they say themselves what
-// they are about. Forms know no device.
+// they are about. Forms know no device, and neither they nor visitors know who finished.
 func TestQuestionsAreNarrowed(t *testing.T) {
 	t.Parallel()
 	address := url.Values{"utm_source": {"news"}, "without": {"utm_campaign"}, "device": {"mobile"},
 		"generic_link_id": {"a"}, "country": {"DE"}, "finished": {"true"}, "cursor": {"x"}}
-	f := newFilters(address, []string{ByLandings, ByUTMSource, ByCampaign, ByDevice, "finished"})
+	f := newFilters(address, []string{ByLandings, ByUTMSource, ByCampaign, ByDevice})
 	q := Query{Metrics: []string{"people", "submissions", "visitors"}, Filters: map[string][]any{ByLandings: {"b"}}}
 	f.narrow(&q)
 	require.Equal(t, map[string][]any{ByUTMSource: {"news"}, ByCampaign: {nil}, ByDevice: {"mobile"}, ByLandings: {"b"}},
 		q.Filters)
 	require.Equal(t, []string{"people", "visitors"}, q.Metrics)
+	require.Nil(t, q.People)
+	f = newFilters(address, []string{ByLandings, ByUTMSource, ByCampaign, ByDevice, "finished"})
+	f.narrow(&q)
+	require.Equal(t, []string{"people"}, q.Metrics)
+	require.Equal(t, map[string]any{"finished": true}, q.People)
 	require.Equal(t, "device=mobile&finished=true&generic_link_id=a&utm_source=news&without=utm_campaign", f.Query().Encode())
 	require.Equal(t, "utm_source=news&without=utm_campaign", f.Query(ByUTMSource, ByCampaign).Encode())
 
@@ -59,7 +64,16 @@ func TestQuestionsAreNarrowed(t *testing.T) {
 	require.Equal(t, "without=utm_source&without=utm_campaign", f.Query().Encode())
 	require.Equal(t, "without=utm_campaign", f.Query(ByCampaign).Encode())
 
+	f = newFilters(url.Values{"status": {"Won"}, "stopped_at": {"3"}, "field": {"company:Acme", "size:9"},
+		"reached": {"x"}, "finished": {"false"}}, PeopleFilters())
+	f.narrow(&q)
+	require.Equal(t, map[string]any{"status": "Won", "stopped_at": 3, "field": []string{"company:Acme", "size:9"},
+		"reached": "x", "finished": false}, q.People, "the API refuses what is no number")
+
+	// The status of a landing page is not that of a person.
 	f = newFilters(url.Values{"status": {"open"}, "without": {"utm_source"}}, []string{ByPage})
+	f.narrow(&q)
+	require.Nil(t, q.People)
 	require.Equal(t, "status=open", f.Query().Encode())
 	require.Equal(t, "open", f.Get(ByPage))
 	q = Query{Metrics: []string{"submissions"}}

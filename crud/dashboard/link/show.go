@@ -37,6 +37,11 @@ func figuresOf(totals frame.Row) []string {
 // sourceMetrics are the numbers of a source.
 var sourceMetrics = []string{"visitors", "submissions", "submission_rate", "people", "people_finish_rate"}
 
+// readerFilters are the filters of readers that its submissions do not take.
+func readerFilters() []string {
+	return slices.DeleteFunc(frame.PeopleFilters(), func(name string) bool { return name == frame.ByAnswer })
+}
+
 // forms are those of the screen that were sent and refused.
 type forms struct {
 	refused string // why an action without fields was refused
@@ -57,6 +62,7 @@ type showData struct {
 	Recipients *recipient.Counts // nil: the session may not see people
 	List       *submissionList   // nil: the session may not see addresses
 	Magnet     string            // address of the lead magnet's screen
+	Unfollowed string            // filters that the submissions do not follow
 }
 
 type sourceTable struct {
@@ -75,7 +81,7 @@ type sourceRow struct {
 func (s *Screens) open(v *frame.Visit) error { return s.draw(v, http.StatusOK, forms{}) }
 
 func (s *Screens) draw(v *frame.Visit, status int, sent forms) error {
-	if err := v.Narrow(view.Link, frame.ByUTMSource, frame.ByCampaign, frame.ByState, frame.ByAnswer); err != nil {
+	if err := v.Narrow(view.Link, append(slices.Clone(submissionFilters), readerFilters()...)...); err != nil {
 		return missing(err)
 	}
 	var (
@@ -143,7 +149,10 @@ func newShown(v *frame.Visit, l *genericLink, answers frame.Batch, list *submiss
 		f.URL = behind(v, l.ID, metric)
 		d.Figures = append(d.Figures, f)
 	}
-	d.Chart = chart.Figure(courseOf(v, all))
+	if v.Counts("visitors") {
+		d.Chart = chart.Figure(courseOf(v, all))
+	}
+	d.Unfollowed = v.NamesOf(readerFilters()...)
 	for _, t := range []sourceTable{{Title: v.Say("link.sources"), Name: "utm_source"},
 		{Title: v.Say("magnet.by.campaign"), Name: "utm_campaign"}, {Title: v.Say("link.sites"), Name: "referrer_host"}} {
 		id := map[string]string{"utm_source": bySource, "utm_campaign": byCampaign, "referrer_host": byReferrer}[t.Name]
@@ -180,6 +189,10 @@ func behind(v *frame.Visit, id, metric string) string {
 
 // headline says how many sent the form.
 func headline(v *frame.Visit, totals frame.Row) frame.Sentence {
+	if !v.Counts("submissions") {
+		readers := v.Figure(totals, "people")
+		return v.Sentence("overview.headline", "n", int64(readers.Value), "readers", &readers, "period", v.Period.Words())
+	}
 	sent, rate, visitors := v.Figure(totals, "submissions"), v.Figure(totals, "submission_rate"),
 		v.Figure(totals, "visitors")
 	headline := v.Sentence("link.headline", "n", int64(sent.Value), "forms", &sent, "period", v.Period.Words())
@@ -209,7 +222,8 @@ func courseOf(v *frame.Visit, a frame.Answer) chart.Line {
 
 func sourcesOf(v *frame.Visit, link string, a frame.Answer, t sourceTable) sourceTable {
 	dimension := t.Name
-	for _, metric := range sourceMetrics {
+	metrics := slices.DeleteFunc(slices.Clone(sourceMetrics), func(m string) bool { return !v.Counts(m) })
+	for _, metric := range metrics {
 		t.Metrics = append(t.Metrics, v.Figure(a.Totals, metric))
 	}
 	for _, r := range a.Rows {
@@ -228,7 +242,7 @@ func sourcesOf(v *frame.Visit, link string, a frame.Answer, t sourceTable) sourc
 		case row.Name == "":
 			row.Name = v.Say("link.sources.no_site")
 		}
-		for _, metric := range sourceMetrics {
+		for _, metric := range metrics {
 			f := v.Figure(r, metric)
 			f.Before = chart.Gap()
 			row.Numbers = append(row.Numbers, f)

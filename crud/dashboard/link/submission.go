@@ -93,6 +93,9 @@ type submissionRow struct {
 
 const submissionsPerPage = 25
 
+// submissionFilters are those of the list.
+var submissionFilters = []string{frame.ByUTMSource, frame.ByCampaign, frame.ByState, frame.ByAnswer}
+
 // listSubmissions returns the page of the submissions that the address asks for. A search that the
 // API refuses is part of the screen.
 func listSubmissions(v *frame.Visit, fields field.List) (*submissionList, error) {
@@ -101,7 +104,7 @@ func listSubmissions(v *frame.Visit, fields field.List) (*submissionList, error)
 		asked = url.Values{}
 	}
 	query := url.Values{"per_page": {chart.Exact(submissionsPerPage)}}
-	maps.Copy(query, v.Filters.Query())
+	maps.Copy(query, v.Filters.Query(submissionFilters...))
 	for _, name := range []string{"q", "cursor"} {
 		if asked.Get(name) != "" {
 			query[name] = asked[name]
@@ -193,7 +196,7 @@ func listAt(v *frame.Visit, cursor string) string {
 
 // export passes the file of the submissions on. The address holds the search of the list.
 func (s *Screens) export(v *frame.Visit) error {
-	v.ReadFilters(frame.ByUTMSource, frame.ByCampaign, frame.ByState, frame.ByAnswer)
+	v.ReadFilters(submissionFilters...)
 	query := v.Filters.Query()
 	query.Set("format", "csv")
 	query.Set("bom", "true") // a person opens the file, in Excel
