@@ -174,6 +174,7 @@ func (v *owner) keepsFilters(t *testing.T, p span, link string) {
 	to(s, "/dashboard/links?", mobile)
 	s = v.open(to(s, "/dashboard/magnets/", mobile))
 	to(s, "/dashboard?", mobile)
+	to(s, "/dashboard/magnets/", mobile, "version=1#pages")
 	to(s, "/dashboard/links?", mobile, "lead_magnet_id=")
 	of := v.open(to(s, "/dashboard/links/"))
 	to(of, "/dashboard/links?", mobile)

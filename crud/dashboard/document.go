@@ -191,10 +191,9 @@ type versionRow struct {
 func versionRows(v *frame.Visit, versions []magnet.Version, chosen int) (list []versionRow) {
 	for i := range versions {
 		one := &versions[i]
-		q, number := v.Period.Query(), strconv.Itoa(int(one.Version))
-		q.Set("version", number)
+		number := strconv.Itoa(int(one.Version))
 		list = append(list, versionRow{
-			Words: number, URL: v.Path(magnetSelf(v)) + "?" + q.Encode() + "#pages", File: one.FileName, Pages: one.PageCount,
+			Words: number, URL: v.Here(magnetSelf(v), "version", number) + "#pages", File: one.FileName, Pages: one.PageCount,
 			At: v.WhenOf(&one.UploadedAt), Chosen: int(one.Version) == chosen,
 		})
 	}

@@ -262,7 +262,7 @@ func (o *overviewData) addMagnets(v *frame.Visit, magnets []client.LeadMagnet, a
 	order := cmp.Or(o.Sort, "people")
 	for _, metric := range magnetMetrics {
 		head := column{v.Figure(frame.Row{}, metric), metric == order}
-		q := v.R.URL.Query()
+		q := view.Beginning(v.R.URL.Query())
 		q.Set("sort", metric)
 		head.URL = v.Path("/dashboard") + "?" + q.Encode() + "#magnets"
 		o.Heads = append(o.Heads, head)

@@ -142,12 +142,10 @@ func (d *Dashboard) people(v *frame.Visit) error {
 		data.People = append(data.People, found.Data[i].shown(v, found.Labels))
 	}
 	if asked.Has("cursor") {
-		q := v.R.URL.Query()
-		q.Del("cursor")
-		data.First = v.Path("/dashboard/readers") + "?" + q.Encode()
+		data.First = v.Path("/dashboard/readers") + "?" + view.Beginning(asked).Encode()
 	}
 	if next := found.Pagination.NextCursor; next != nil {
-		q := v.R.URL.Query()
+		q := view.Beginning(asked)
 		q.Set("cursor", *next)
 		data.More = v.Path("/dashboard/readers") + "?" + q.Encode()
 	}

@@ -92,8 +92,14 @@ func (v *Visit) ReadFilters(names ...string) { v.Filters = newFilters(v.R.URL.Qu
 func (v *Visit) at(q url.Values) string { return v.Path(v.R.URL.EscapedPath()) + suffix(q) }
 
 // Here returns the address of another screen in the same period and with the same filters of
-// reports.
-func (v *Visit) Here(path string) string { return v.Path(path) + suffix(v.reportQuery()) }
+// reports, and more parameters: pairs of a name and a value.
+func (v *Visit) Here(path string, more ...string) string {
+	q := v.reportQuery()
+	for pair := range slices.Chunk(more, 2) {
+		q.Set(pair[0], pair[1])
+	}
+	return v.Path(path) + suffix(q)
+}
 
 func (v *Visit) reportQuery() url.Values {
 	q := v.Period.Query()

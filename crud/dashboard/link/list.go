@@ -242,7 +242,7 @@ func ids(links []genericLink) (list []any) {
 }
 
 func pageOf(v *frame.Visit, page int) string {
-	q := v.R.URL.Query()
+	q := view.Beginning(v.R.URL.Query())
 	q.Set("page", strconv.Itoa(page))
 	return v.Path(screenPath) + "?" + q.Encode()
 }
