@@ -165,18 +165,48 @@ func TestDocumentsNameTheirReaders(t *testing.T) {
 	_, guests := r.ask("GET", g.File, "")
 	require.True(t, names(guests, "guest@example.com"))
 
-	// A document with too many pages has none, and says so when it is asked for.
-	_, err := r.fixture.db.Unscoped().Exec(t.Context(), `UPDATE lead_magnet_files SET page_count = 1001 WHERE lead_magnet_id = $1`,
-		r.magnet.ID)
-	require.NoError(t, err)
-	for _, refused := range []reply{r.post(t, linksPath, `{"lead_magnet_id":"`+r.magnet.ID+`","gate":{"watermark":true}}`),
-		r.patch(t, linksPath+"/"+link["id"].(string), `{"gate":{"watermark":true}}`)} {
-		require.Equal(t, "gate.watermark", fields(refused.problem(t)))
-	}
-
 	require.Equal(t, http.StatusNoContent, r.remove(t, linksPath+"/"+link["id"].(string)).status)
 	_, again := r.ask("GET", b.File, "")
 	require.Equal(t, theirs, again)
+}
+
+// upload sets the document of the reading to one of so many pages.
+func (r *reading) upload(t *testing.T, pages int) reply {
+	t.Helper()
+	return r.send(t, "PUT", "/api/v1/lead-magnets/"+r.magnet.ID+"/file", bytes.NewReader(test.StripPDF(pages, 0)),
+		"Content-Type", "application/pdf")
+}
+
+// A version with too many pages for the watermark of a link is refused when it is uploaded, and a
+// watermark when it is switched on for such a document.
+func TestTooManyPagesForAWatermark(t *testing.T) {
+	t.Parallel()
+	r := newReading(t, 0)
+	link := r.post(t, linksPath, `{"lead_magnet_id":"`+r.magnet.ID+`","slug":"a-`+r.magnet.ID[24:]+`","gate":{"watermark":true}}`).object(t)
+	path := linksPath + "/" + link["id"].(string)
+	refused := r.upload(t, 1001).problem(t)
+	require.Equal(t, problem.ValidationError, refused.Code)
+	require.Equal(t, "file", fields(refused))
+	require.Equal(t, "has 1001 pages, and a watermark is drawn on 1000 at most: upload a file with fewer, or turn the watermark "+
+		"of the generic link "+link["slug"].(string)+" off", refused.Errors[0].Message)
+	require.Equal(t, 200, r.upload(t, 1000).status)
+
+	require.Equal(t, 200, r.post(t, path+"/recipients", `{"recipients":[{"email":"guest@example.com"}]}`).status)
+	guest := r.get(t, path+"/recipients").object(t)["data"].([]any)[0].(map[string]any)
+	require.Equal(t, http.StatusNoContent, r.remove(t, path).status)
+	refused = r.upload(t, 1001).problem(t)
+	require.Contains(t, refused.Errors[0].Message, "deactivate the 1 access links that keep the watermark of a deleted generic link")
+	require.Equal(t, 200, r.patch(t, "/api/v1/access-links/"+guest["id"].(string), `{"is_active":false}`).status)
+
+	plain := r.post(t, linksPath, `{"lead_magnet_id":"`+r.magnet.ID+`"}`).object(t)
+	require.Equal(t, 200, r.upload(t, 1001).status)
+	for _, refused := range []reply{r.post(t, linksPath, `{"lead_magnet_id":"`+r.magnet.ID+`","gate":{"watermark":true}}`),
+		r.patch(t, linksPath+"/"+plain["id"].(string), `{"gate":{"watermark":true}}`)} {
+		p := refused.problem(t)
+		require.Equal(t, "gate.watermark", fields(p))
+		require.Equal(t, "cannot be true: the document has 1001 pages, and a watermark is drawn on 1000 at most; "+
+			"upload a version with fewer first", p.Errors[0].Message)
+	}
 }
 
 // A document that cannot be stamped is not shown without the mark.
@@ -187,9 +217,12 @@ func TestDocumentsAreNotShownWithoutTheirMark(t *testing.T) {
 	r.post(t, linksPath+"/"+link["id"].(string)+"/recipients", `{"recipients":[{"email":"guest@example.com"}]}`).object(t)
 	recipients := r.get(t, linksPath+"/"+link["id"].(string)+"/recipients").object(t)["data"].([]any)
 	path := strings.TrimPrefix(recipients[0].(map[string]any)["url"].(string), site)
-	put := r.send(t, "PUT", "/api/v1/lead-magnets/"+r.magnet.ID+"/file", bytes.NewReader(test.StripPDF(1001, 0)),
-		"Content-Type", "application/pdf")
+	_, err := r.fixture.db.Unscoped().Exec(t.Context(), `UPDATE generic_links SET watermark = false WHERE lead_magnet_id = $1`, r.magnet.ID)
+	require.NoError(t, err)
+	put := r.upload(t, 1001)
 	require.Equal(t, 200, put.status, put.body)
+	_, err = r.fixture.db.Unscoped().Exec(t.Context(), `UPDATE generic_links SET watermark = true WHERE lead_magnet_id = $1`, r.magnet.ID)
+	require.NoError(t, err)
 	status, o := r.open(path, "{}")
 	require.Equal(t, http.StatusServiceUnavailable, status)
 	require.Empty(t, o.File)

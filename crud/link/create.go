@@ -154,10 +154,10 @@ func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[Generi
 		if !offered.IsActive {
 			return problem.New(problem.Conflict, inactiveMagnet)
 		}
-		if err := account.Reserve(ctx, tx, l.plans, account.GenericLinks, 1); err != nil {
+		if err := checkWatermark(ctx, store.New(tx), in.Body.Gate, offered.ID); err != nil {
 			return err
 		}
-		if err := checkWatermark(ctx, store.New(tx), in.Body.Gate, offered.ID); err != nil {
+		if err := account.Reserve(ctx, tx, l.plans, account.GenericLinks, 1); err != nil {
 			return err
 		}
 		row, err := insert(ctx, tx, caller.AccountID, id, offered, in.Body, expiresAt, passcode)

@@ -14,10 +14,14 @@ import (
 	"lodestone/pkg/store"
 )
 
-// checkWatermark refuses a watermark for a document that has too many pages for it now.
+// checkWatermark refuses a watermark for a document that has too many pages for it. The lead magnet
+// stays locked, so that none is uploaded meanwhile.
 func checkWatermark(ctx context.Context, q *store.Queries, asked *gate.LinkGateChange, magnet uuid.UUID) error {
 	if asked == nil || asked.Watermark == nil || !*asked.Watermark {
 		return nil
+	}
+	if _, err := q.LockMagnet(ctx, magnet); err != nil {
+		return fmt.Errorf("lock lead magnet: %w", err)
 	}
 	f, err := q.GetFile(ctx, magnet)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -28,7 +32,8 @@ func checkWatermark(ctx context.Context, q *store.Queries, asked *gate.LinkGateC
 	}
 	if f.PageCount > pdf.MaxStamped {
 		return problem.Invalid(problem.Field{Field: "gate.watermark", Message: fmt.Sprintf(
-			"cannot be true: the document has %d pages, and a watermark is drawn on %d at most", f.PageCount, pdf.MaxStamped)})
+			"cannot be true: the document has %d pages, and a watermark is drawn on %d at most; upload a version with fewer first",
+			f.PageCount, pdf.MaxStamped)})
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -160,6 +161,9 @@ func (m *Magnets) store(ctx context.Context, tx pgx.Tx, f *newFile, owner, id uu
 	if err != nil {
 		return fmt.Errorf("lock lead magnet: %w", err)
 	}
+	if err := f.checkPages(ctx, q, id); err != nil {
+		return err
+	}
 	if err := discard(ctx, q, &id); err != nil {
 		return err
 	}
@@ -188,4 +192,30 @@ func (m *Magnets) store(ctx context.Context, tx pgx.Tx, f *newFile, owner, id uu
 		return fmt.Errorf("set version of file: %w", err)
 	}
 	return nil
+}
+
+// checkPages refuses a file that is too long for the watermark that readers of the lead magnet
+// have: it would be shown to no one of them. The lead magnet is locked, as it is while a watermark
+// is switched on.
+func (f *newFile) checkPages(ctx context.Context, q *store.Queries, id uuid.UUID) error {
+	if f.pages <= pdf.MaxStamped {
+		return nil
+	}
+	marked, err := q.MarkedLinks(ctx, id)
+	if err != nil {
+		return fmt.Errorf("look for watermarks: %w", err)
+	}
+	var remedy string
+	switch {
+	case len(marked.Slugs) > 1:
+		remedy = fmt.Sprintf("turn the watermark of the generic links %s off", strings.Join(marked.Slugs, ", "))
+	case len(marked.Slugs) == 1:
+		remedy = fmt.Sprintf("turn the watermark of the generic link %s off", marked.Slugs[0])
+	case marked.Personal > 0:
+		remedy = fmt.Sprintf("deactivate the %d access links that keep the watermark of a deleted generic link", marked.Personal)
+	default:
+		return nil
+	}
+	return problem.Invalid(problem.Field{Field: file.UploadPart, Message: fmt.Sprintf(
+		"has %d pages, and a watermark is drawn on %d at most: upload a file with fewer, or %s", f.pages, pdf.MaxStamped, remedy)})
 }

@@ -115,3 +115,22 @@ func (q *Queries) KeepAgreement(ctx context.Context, arg KeepAgreementParams) (u
 	err := row.Scan(&id)
 	return id, err
 }
+
+const markedLinks = `-- name: MarkedLinks :one
+SELECT (SELECT coalesce(array_agg(slug ORDER BY slug), '{}') FROM generic_links WHERE generic_links.lead_magnet_id = $1 AND watermark)::text[] AS slugs,
+    (SELECT count(*) FROM access_links WHERE access_links.lead_magnet_id = $1 AND watermark AND is_active
+        AND (expires_at IS NULL OR expires_at > clock_timestamp())) AS personal
+`
+
+type MarkedLinksRow struct {
+	Slugs    []string
+	Personal int64
+}
+
+// The slugs of a document's links with a watermark, and how many personal links have one from a deleted link.
+func (q *Queries) MarkedLinks(ctx context.Context, leadMagnetID uuid.UUID) (MarkedLinksRow, error) {
+	row := q.db.QueryRow(ctx, markedLinks, leadMagnetID)
+	var i MarkedLinksRow
+	err := row.Scan(&i.Slugs, &i.Personal)
+	return i, err
+}

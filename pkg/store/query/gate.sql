@@ -18,3 +18,9 @@ ORDER BY c.accepted_at, c.agreement_id;
 -- name: IsLinkFull :one
 -- Whether the form of a link has taken as many people as it may.
 SELECT coalesce(submission_count >= max_people, false)::boolean FROM generic_links WHERE id = $1;
+
+-- name: MarkedLinks :one
+-- The slugs of a document's links with a watermark, and how many personal links have one from a deleted link.
+SELECT (SELECT coalesce(array_agg(slug ORDER BY slug), '{}') FROM generic_links WHERE generic_links.lead_magnet_id = sqlc.arg(lead_magnet_id) AND watermark)::text[] AS slugs,
+    (SELECT count(*) FROM access_links WHERE access_links.lead_magnet_id = sqlc.arg(lead_magnet_id) AND watermark AND is_active
+        AND (expires_at IS NULL OR expires_at > clock_timestamp())) AS personal;
