@@ -56,7 +56,7 @@ require (
 	go4.org/netipx v0.0.0-20231129151722-fdeea329fbba // sets of networks
 	golang.org/x/net v0.62.0 // internationalised host names
 	golang.org/x/oauth2 v0.38.0 // trades the codes of OpenID Connect, with PKCE
-	golang.org/x/sync v0.25.0 // errgroup
+	golang.org/x/sync v0.25.0 // errgroup, semaphore
 	golang.org/x/term v0.48.0 // knows whether lodestone sql prints to a terminal
 	google.golang.org/protobuf v1.36.12 // protowire: the format of records
 	gopkg.in/yaml.v3 v3.0.1 // indirect

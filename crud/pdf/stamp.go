@@ -29,6 +29,9 @@ const (
 	stampedBeyond = 16 << 20
 )
 
+// MaxStampedBytes returns how large a file of some size becomes at most when it is stamped.
+func MaxStampedBytes(size int64) int64 { return stampedTimes*size + stampedBeyond }
+
 // IsHostile reports whether an error says that a file cannot be stamped, whoever tries again.
 func IsHostile(err error) bool { return sandbox.IsDead(err) || errors.Is(err, errNoPlace) }
 
@@ -47,7 +50,7 @@ func (r *Reader) Stamp(ctx context.Context, owner uuid.UUID, file, to *os.File) 
 	if err != nil {
 		return 0, fmt.Errorf("measure the file: %w", err)
 	}
-	err = r.run.RunTo(ctx, owner, stampName, file, to, stampedTimes*info.Size()+stampedBeyond, cacheSetting+"="+dir)
+	err = r.run.RunTo(ctx, owner, stampName, file, to, MaxStampedBytes(info.Size()), cacheSetting+"="+dir)
 	if err != nil {
 		return 0, fmt.Errorf("stamp the file: %w", err)
 	}

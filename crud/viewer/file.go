@@ -14,6 +14,7 @@ import (
 	"lodestone/crud/file"
 	"lodestone/crud/magnet"
 	"lodestone/crud/session"
+	"lodestone/crud/watermark"
 	"lodestone/crud/web"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/limit"
@@ -36,13 +37,13 @@ func (v *Viewer) file(w http.ResponseWriter, r *http.Request) {
 		v.deps.Pages.WriteBranded(w, r, asPage(err, web.Brand{}), v.brand)
 		return
 	}
-	release, err := v.place(r)
+	d, err := v.deliver(r, &in)
 	if err != nil {
 		v.deps.Pages.WriteBranded(w, r, err, v.brand)
 		return
 	}
-	defer release()
-	v.send(w, r, &in, "inline")
+	defer d.Close()
+	v.send(w, r, in, d, "inline")
 }
 
 // place takes a place among the files that are sent at a time, of a visitor's address and in all.
@@ -83,15 +84,15 @@ func (v *Viewer) download(w http.ResponseWriter, r *http.Request) {
 		v.deps.Pages.WriteBranded(w, r, v.noDownload(r), v.brand)
 		return
 	}
-	release, err := v.place(r)
+	d, err := v.deliver(r, &in)
 	if err != nil {
 		v.deps.Pages.WriteBranded(w, r, err, v.brand)
 		return
 	}
-	defer release()
+	defer d.Close()
 	id, err := uuid.Parse(r.URL.Query().Get("d"))
 	if in.ID == uuid.Nil || err != nil || r.Method != http.MethodGet {
-		v.send(w, r, &in, "attachment") // a preview, or nothing goes out: there is nothing to record
+		v.send(w, r, in, d, "attachment") // a preview, or nothing goes out: there is nothing to record
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), enterTimeout)
@@ -101,7 +102,7 @@ func (v *Viewer) download(w http.ResponseWriter, r *http.Request) {
 		v.deps.Pages.WriteBranded(w, r, asPage(err, web.Brand{}), v.brand)
 		return
 	}
-	first, last := v.send(w, r, &in, "attachment")
+	first, last := v.send(w, r, in, d, "attachment")
 	if first == last {
 		return
 	}
@@ -133,7 +134,7 @@ func (v *Viewer) content(ctx context.Context, in *session.Session) (opened conte
 	if in.Watermarked {
 		marked, err := v.deps.Marks.Open(ctx, in.File, in.Link.Email, in.StartedAt)
 		if err != nil {
-			return nil, "", err
+			return nil, "", busyPage(err)
 		}
 		in.File.FileSize = marked.Size()
 		return marked, marked.Tag(), nil
@@ -146,15 +147,58 @@ func (v *Viewer) content(ctx context.Context, in *session.Session) (opened conte
 	return stored, file.Tag(in.File), nil
 }
 
+// busyPage turns the error of a document that can be read later into the page that says so.
+func busyPage(err error) error {
+	if !errors.Is(err, watermark.ErrBusy) {
+		return err
+	}
+	st := web.Error(web.Unavailable, web.Brand{}).Because(err)
+	st.Wait = sendAgain
+	return st
+}
+
+// delivery is a document that has a place among those that are sent. Close it.
+type delivery struct {
+	content
+	tag     string
+	release func()
+}
+
+// Close gives the place back.
+func (d *delivery) Close() {
+	d.content.Close()
+	d.release()
+}
+
+// deliver opens the document of a session, before the answer begins. One with a mark is opened
+// first, since others can have the place while it is stamped.
+func (v *Viewer) deliver(r *http.Request, in *session.Session) (d *delivery, err error) {
+	d = &delivery{}
+	if in.Watermarked {
+		if d.content, d.tag, err = v.content(r.Context(), in); err != nil {
+			return nil, err
+		}
+	}
+	if d.release, err = v.place(r); err != nil {
+		if d.content != nil {
+			d.content.Close()
+		}
+		return nil, err
+	}
+	if d.content != nil {
+		return d, nil
+	}
+	if d.content, d.tag, err = v.content(r.Context(), in); err != nil {
+		d.release()
+		return nil, err
+	}
+	return d, nil
+}
+
 // send writes the document of a session, or the part of it that is asked for. It returns what went
 // out: the bytes from first up to, and without, last.
-func (v *Viewer) send(w http.ResponseWriter, r *http.Request, in *session.Session, kind string) (first, last int64) {
-	opened, tag, err := v.content(r.Context(), in)
-	if err != nil { // before the answer begins
-		v.deps.Pages.WriteBranded(w, r, err, v.brand)
-		return 0, 0
-	}
-	defer opened.Close()
+func (v *Viewer) send(w http.ResponseWriter, r *http.Request, in session.Session, d *delivery,
+	kind string) (first, last int64) {
 	f := in.File
 	file.KeepOneRange(r, f.FileSize)
 	h := w.Header()
@@ -165,17 +209,17 @@ func (v *Viewer) send(w http.ResponseWriter, r *http.Request, in *session.Sessio
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-Robots-Tag", "noindex, nofollow")
-	h.Set("ETag", tag)
+	h.Set("ETag", d.tag)
 	if kind == "attachment" {
 		h.Set("Cache-Control", "private, no-store") // what comes from a cache would not count
 	}
 	out := &countingWriter{ResponseWriter: magnet.NewPace(w, f.FileSize), connection: http.NewResponseController(w)}
-	http.ServeContent(out, r, "", f.CreatedAt, opened)
+	http.ServeContent(out, r, "", f.CreatedAt, d)
 	if err := out.connection.Flush(); err != nil && out.failed == nil && !errors.Is(err, http.ErrNotSupported) {
 		out.failed = err
 	}
 	// What is short of what it announced is seen to be cut off: net/http breaks the connection.
-	if stored, ok := opened.(*file.Content); ok && stored.Failed() != nil && r.Context().Err() == nil {
+	if stored, ok := d.content.(*file.Content); ok && stored.Failed() != nil && r.Context().Err() == nil {
 		v.deps.Log.Error("a file was cut off", "lead_magnet_id", f.LeadMagnetID, "error", stored.Failed())
 	}
 	if r.Method == http.MethodHead || out.bytes == 0 {

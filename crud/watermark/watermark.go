@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/semaphore"
 
 	"lodestone/crud/file"
 	"lodestone/crud/pdf"
@@ -32,12 +33,21 @@ const (
 	maxIdle = 12 * time.Hour
 	// stampTimeout bounds the stamping of a document, for which those wait who want to read it.
 	stampTimeout = 3 * time.Minute
+	// maxStamping bounds the disk that documents take while they are stamped, all together, in bytes.
+	// One that may take more is stamped alone.
+	maxStamping = 1 << 30
+	// diskTimeout bounds the wait for a part of that.
+	diskTimeout = 30 * time.Second
 	// failedFor is how long a document that could not be stamped is not tried again.
 	failedFor = 10 * time.Minute
 )
 
-// ErrUnfit is the error of a document that cannot be stamped.
-var ErrUnfit = errors.New("the document cannot be stamped")
+// ErrUnfit is the error of a document that cannot be stamped, and ErrBusy of one for which others
+// leave no disk now.
+var (
+	ErrUnfit = errors.New("the document cannot be stamped")
+	ErrBusy  = errors.New("too many documents are being stamped")
+)
 
 // Deps are the dependencies of marks. All are required.
 type Deps struct {
@@ -47,7 +57,9 @@ type Deps struct {
 
 // Marks draws the marks. It is safe for concurrent use.
 type Marks struct {
-	deps Deps
+	deps    Deps
+	disk    *semaphore.Weighted // bytes for stamping
+	timeout time.Duration       // of the wait for them
 
 	mu   sync.Mutex
 	docs map[version]*stamped
@@ -98,7 +110,9 @@ func (s *stamped) isOver() bool {
 }
 
 // New returns the marks. Close removes what it keeps on the disk.
-func New(d Deps) *Marks { return &Marks{deps: d, docs: map[version]*stamped{}} }
+func New(d Deps) *Marks {
+	return &Marks{deps: d, disk: semaphore.NewWeighted(maxStamping), timeout: diskTimeout, docs: map[version]*stamped{}}
+}
 
 // Close removes the documents. No one may read them.
 func (m *Marks) Close() {
@@ -128,7 +142,7 @@ func (d *Document) Close() {
 }
 
 // Open returns a document with a mark of whoever has an address and began to read at a time. The
-// error is ErrUnfit if the document cannot be stamped.
+// error is ErrUnfit if the document cannot be stamped, and ErrBusy if it can be later.
 func (m *Marks) Open(ctx context.Context, f store.LeadMagnetFile, address string, at time.Time) (*Document, error) {
 	s, err := m.enter(ctx, f)
 	if err != nil {
@@ -177,6 +191,12 @@ func (m *Marks) enter(ctx context.Context, f store.LeadMagnetFile) (*stamped, er
 // stamp makes a stamped document. Others wait for it, so it does not end with the one who wanted it
 // first.
 func (m *Marks) stamp(ctx context.Context, f store.LeadMagnetFile, s *stamped) {
+	free, err := m.takeDisk(ctx, f.FileSize)
+	if err != nil {
+		s.err = err
+		return
+	}
+	defer free()
 	ctx, cancel := context.WithTimeout(ctx, stampTimeout)
 	defer cancel()
 	to, err := os.CreateTemp("", "lodestone-stamped-*")
@@ -202,6 +222,20 @@ func (m *Marks) stamp(ctx context.Context, f store.LeadMagnetFile, s *stamped) {
 	if pdf.IsHostile(err) {
 		s.err = fmt.Errorf("%w: %w", ErrUnfit, err)
 	}
+}
+
+// takeDisk takes the disk for stamping a document of some size: for its copy, and for what comes of
+// it at most.
+func (m *Marks) takeDisk(ctx context.Context, size int64) (free func(), err error) {
+	bytes := min(size+pdf.MaxStampedBytes(size), maxStamping)
+	if !m.disk.TryAcquire(bytes) {
+		ctx, cancel := context.WithTimeout(ctx, m.timeout)
+		defer cancel()
+		if err := m.disk.Acquire(ctx, bytes); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrBusy, err)
+		}
+	}
+	return func() { m.disk.Release(bytes) }, nil
 }
 
 // leave ends the reading of a document, and removes those that were not read for longest: while too
