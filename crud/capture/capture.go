@@ -66,6 +66,7 @@ type Capture struct {
 	config    Config
 	deps      Deps
 	passwords *password.Hasher
+	turns     [turns]chan struct{} // of links, to have passcodes checked
 }
 
 // New returns the capture of an installation.
@@ -73,7 +74,7 @@ func New(c Config, d Deps) *Capture {
 	if d.Now == nil {
 		d.Now = time.Now
 	}
-	return &Capture{config: c, deps: d, passwords: password.New()}
+	return &Capture{config: c, deps: d, passwords: password.New(), turns: newTurns()}
 }
 
 // keys returns what derives secrets: the first one new ones. Those of the others are still sent

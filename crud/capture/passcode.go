@@ -11,6 +11,20 @@ import (
 	"lodestone/pkg/store"
 )
 
+const (
+	// turns is how many forms have their passcodes checked at once; those of one link never are.
+	turns = 32
+	// countTimeout bounds the count of a guess whose visitor may be gone.
+	countTimeout = 5 * time.Second
+)
+
+func newTurns() (list [turns]chan struct{}) {
+	for i := range list {
+		list[i] = make(chan struct{}, 1)
+	}
+	return list
+}
+
 // guesses are the wrong passcodes of a subject, which are bounded.
 type guesses struct {
 	ratelimit.Rule
@@ -30,17 +44,24 @@ func guessesOf(link store.GenericLink, client netip.Addr) (list []guesses) {
 }
 
 // checkPasscode returns an Invalid if a form does not have the passcode of its link, and a
-// *LimitError if there were too many guesses. A guess is counted before it is compared, so that
-// guesses at the same time are no way around the limits, and what was right is taken back: people
-// in one office, who know the passcode, do not lock each other out.
+// *LimitError if there were too many wrong ones. Forms of a link take turns, so that guesses at the
+// same time are no way around the limits, and that no right one is ever counted: people in one
+// office, who know the passcode, do not lock each other out.
 func (c *Capture) checkPasscode(ctx context.Context, link store.GenericLink, f Form, client netip.Addr) error {
 	if link.PasscodeHash == nil {
 		return nil
 	}
+	turn := c.turns[link.ID[len(link.ID)-1]%turns]
+	select {
+	case turn <- struct{}{}:
+		defer func() { <-turn }()
+	case <-ctx.Done():
+		return fmt.Errorf("wait to check a passcode: %w", ctx.Err())
+	}
 	for _, guess := range guessesOf(link, client) {
-		wait, err := c.deps.Limiter.Take(ctx, guess.Rule, guess.subject)
+		wait, err := c.deps.Limiter.Wait(ctx, guess.Rule, guess.subject)
 		if err != nil {
-			return fmt.Errorf("count guess of passcode: %w", err)
+			return fmt.Errorf("look for guesses of passcode: %w", err)
 		}
 		if wait > 0 {
 			return &LimitError{wait}
@@ -50,13 +71,27 @@ func (c *Capture) checkPasscode(ctx context.Context, link store.GenericLink, f F
 	if err != nil {
 		return fmt.Errorf("check passcode: %w", err)
 	}
-	if !right {
-		return Invalid{FieldPasscode: "wrong.passcode"}
+	if right {
+		return nil
 	}
+	return c.countGuess(ctx, link, client)
+}
+
+// countGuess counts a wrong passcode, also if the visitor is gone, and returns why the form is
+// refused.
+func (c *Capture) countGuess(ctx context.Context, link store.GenericLink, client netip.Addr) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), countTimeout)
+	defer cancel()
+	var wait time.Duration // of a limit that other processes have reached meanwhile
 	for _, guess := range guessesOf(link, client) {
-		if err := c.deps.Limiter.Return(ctx, guess.Rule, guess.subject); err != nil {
-			return fmt.Errorf("take back guess of passcode: %w", err)
+		more, err := c.deps.Limiter.Take(ctx, guess.Rule, guess.subject)
+		if err != nil {
+			return fmt.Errorf("count guess of passcode: %w", err)
 		}
+		wait = max(wait, more)
 	}
-	return nil
+	if wait > 0 {
+		return &LimitError{wait}
+	}
+	return Invalid{FieldPasscode: "wrong.passcode"}
 }

@@ -66,12 +66,16 @@ func (v *Visitors) Take(ctx context.Context, rule Rule, subject string) (wait ti
 	return max(time.Second, reset), nil
 }
 
-// Return takes back what Take counted once, of something that was not to count.
-func (v *Visitors) Return(ctx context.Context, rule Rule, subject string) error {
-	if _, _, err := add(ctx, v.db, rule, v.hash(rule.Name, subject), -1); err != nil {
-		return fmt.Errorf("take back count for %s: %w", rule.Name, err)
+// Wait returns how long a subject has to wait before Take lets it do something, and counts nothing.
+func (v *Visitors) Wait(ctx context.Context, rule Rule, subject string) (wait time.Duration, err error) {
+	used, reset, err := add(ctx, v.db, rule, v.hash(rule.Name, subject), 0)
+	if err != nil {
+		return 0, fmt.Errorf("read count of visitor for %s: %w", rule.Name, err)
 	}
-	return nil
+	if used < rule.Quota {
+		return 0, nil
+	}
+	return max(time.Second, reset), nil
 }
 
 // TakeAddress is Take keyed by a client's address and, unless it is "", a resource. An address that
