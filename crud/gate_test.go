@@ -15,6 +15,7 @@ import (
 
 	"lodestone/crud"
 	"lodestone/crud/account"
+	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/test"
 )
@@ -54,6 +55,28 @@ func TestGateOfALink(t *testing.T) {
 			require.Equal(t, wrong, fields(p), body)
 		}
 	}
+}
+
+// The addresses of the lists are for keys that may read those of leads, as everywhere, and stay
+// when another key changes the link.
+func TestListsOfAGateArePersonal(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	u := f.user(t, account.Team)
+	made := u.post(t, linksPath, `{"lead_magnet_id":"`+u.magnet(t).ID+
+		`","gate":{"allow":["ann@example.com"],"block":["eve@example.com"]}}`)
+	path := linksPath + "/" + made.object(t)["id"].(string)
+	blind := f.userOf(t, u.account, auth.Read, auth.Write)
+	for _, r := range []reply{blind.get(t, path), blind.get(t, linksPath), blind.patch(t, path, `{"gate":{"watermark":true}}`),
+		blind.post(t, path+"/duplicate", "{}")} {
+		require.Less(t, r.status, 300, r.body)
+		require.NotContains(t, r.body, "@example.com")
+		require.Contains(t, r.body, `"allow":null,"block":null`)
+	}
+	seen := u.get(t, path).object(t)["gate"].(map[string]any)
+	require.Equal(t, []any{"ann@example.com"}, seen["allow"])
+	require.Equal(t, []any{"eve@example.com"}, seen["block"])
+	require.Equal(t, true, seen["watermark"])
 }
 
 // The form on other sites asks for the same, and what was accepted is in every list and file about

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"lodestone/pkg/api"
+	"lodestone/pkg/auth"
 	"lodestone/pkg/password"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/store"
@@ -17,8 +18,8 @@ import (
 
 // LinkGate is who may read through a generic link, as the API shows it.
 type LinkGate struct {
-	Allow       []string       `json:"allow" nullable:"false" doc:"Addresses and domains that the form takes; empty: all. A domain stands for those below it as well."`
-	Block       []string       `json:"block" nullable:"false" doc:"Addresses and domains that the form refuses, also if allow has them."`
+	Allow       *[]string      `json:"allow" doc:"Addresses and domains that the form takes; empty: all. A domain stands for those below it as well. Null for a key without the scope leads."`
+	Block       *[]string      `json:"block" doc:"Addresses and domains that the form refuses, also if allow has them. Null for a key without the scope leads."`
 	MaxPeople   *int32         `json:"max_people" doc:"How many people the form takes, counted by submission_count; null for any number."`
 	PasscodeSet bool           `json:"passcode_set" doc:"Whether the form asks for a passcode."`
 	Agreement   *LinkAgreement `json:"agreement" nullable:"true" doc:"What visitors must accept; null for nothing."`
@@ -41,10 +42,12 @@ type LinkGateChange struct {
 	Watermark *bool                     `json:"watermark" required:"false" nullable:"false" doc:"Whether each page of the document, and of its download, shows who reads it: the email address and the time. It holds for all access links of the generic link."`
 }
 
-// Of returns the gate of a link.
-func Of(row store.GenericLink) LinkGate {
-	g := LinkGate{Allow: row.AllowedEmails, Block: row.BlockedEmails, MaxPeople: row.MaxPeople,
-		PasscodeSet: row.PasscodeHash != nil, Watermark: row.Watermark}
+// Of returns the gate of a link as a key may see it: the addresses of its lists are personal data.
+func Of(row store.GenericLink, caller auth.Identity) LinkGate {
+	g := LinkGate{MaxPeople: row.MaxPeople, PasscodeSet: row.PasscodeHash != nil, Watermark: row.Watermark}
+	if caller.Has(auth.Leads) {
+		g.Allow, g.Block = &row.AllowedEmails, &row.BlockedEmails
+	}
 	if row.AgreementText != nil {
 		g.Agreement = &LinkAgreement{row.AgreementTitle, *row.AgreementText}
 	}

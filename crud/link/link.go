@@ -207,7 +207,7 @@ func (l *Links) showAll(ctx context.Context, tx pgx.Tx, rows []store.GenericLink
 	}
 	shown := make([]GenericLink, len(rows))
 	for i, row := range rows {
-		if shown[i], err = l.fromRow(row, views[row.ID]); err != nil {
+		if shown[i], err = l.fromRow(row, views[row.ID], auth.From(ctx)); err != nil {
 			return nil, err
 		}
 		if cover, ok := covers[row.LeadMagnetID]; ok && shown[i].ThumbnailURL == nil {
@@ -217,7 +217,7 @@ func (l *Links) showAll(ctx context.Context, tx pgx.Tx, rows []store.GenericLink
 	return shown, nil
 }
 
-func (l *Links) fromRow(row store.GenericLink, views int64) (GenericLink, error) {
+func (l *Links) fromRow(row store.GenericLink, views int64, caller auth.Identity) (GenericLink, error) {
 	fields, err := field.Decode(row.Fields)
 	return GenericLink{
 		ID: row.ID, LeadMagnetID: row.LeadMagnetID, Slug: row.Slug, URL: l.deps.Site + web.LandingPath(row.Slug),
@@ -229,7 +229,7 @@ func (l *Links) fromRow(row store.GenericLink, views int64) (GenericLink, error)
 		ShowReaders:     row.ShowReaders,
 		Fields:          fields,
 		AllowedOrigins:  row.AllowedOrigins,
-		Gate:            gate.Of(row),
+		Gate:            gate.Of(row, caller),
 		ReadingNotices:  (*notices)(row.ReadingNotices),
 		ExpiresAt:       api.OptionalTime(row.ExpiresAt),
 		AccessDays:      row.AccessDays,

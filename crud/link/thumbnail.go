@@ -71,7 +71,7 @@ func (l *Links) putThumbnail(w http.ResponseWriter, r *http.Request, in *idInput
 	if err != nil {
 		return fmt.Errorf("set thumbnail: %w", err)
 	}
-	link, err := l.fromRow(row, views[row.ID])
+	link, err := l.fromRow(row, views[row.ID], auth.From(ctx))
 	if err != nil {
 		return fmt.Errorf("set thumbnail: %w", err)
 	}

@@ -24,8 +24,9 @@ const (
 
 // setGate sets the fields of the form.
 func setGate(q url.Values, g gate.LinkGate) {
-	q.Set(allowField, strings.Join(g.Allow, "\n"))
-	q.Set(blockField, strings.Join(g.Block, "\n"))
+	for name, list := range listsOf(g) {
+		q.Set("gate."+name, strings.Join(list, "\n"))
+	}
 	if g.MaxPeople != nil {
 		q.Set(peopleField, strconv.Itoa(int(*g.MaxPeople)))
 	}
@@ -38,10 +39,21 @@ func setGate(q url.Values, g gate.LinkGate) {
 	}
 }
 
+// listsOf returns the lists of a gate: empty ones of a link that is not there yet.
+func listsOf(g gate.LinkGate) map[string][]string {
+	lists := map[string][]string{"allow": nil, "block": nil}
+	for name, list := range map[string]*[]string{"allow": g.Allow, "block": g.Block} {
+		if list != nil {
+			lists[name] = *list
+		}
+	}
+	return lists
+}
+
 // addGate adds what differs from the link, which may not be there yet, as the API's object.
 func addGate(g gate.LinkGate, typed url.Values, body map[string]any) {
 	changed := map[string]any{}
-	for name, was := range map[string][]string{"allow": g.Allow, "block": g.Block} {
+	for name, was := range listsOf(g) {
 		list := append([]string{}, strings.FieldsFunc(typed.Get("gate."+name),
 			func(r rune) bool { return strings.ContainsRune(" \t\n,;", r) })...)
 		if !slices.Equal(list, was) {
