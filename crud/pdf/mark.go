@@ -3,7 +3,9 @@ package pdf
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
+	"unicode"
 
 	"golang.org/x/text/encoding/charmap"
 )
@@ -11,13 +13,14 @@ import (
 const (
 	markSide  = 1000 // of the square that the mark is drawn in
 	markBytes = 2048 // of the operators that draw its words once
-	// The words are so long where they are drawn, if their letters are neither too large nor too
-	// small for it.
+	// The words are so long where they are drawn, if their letters are not too large for it. Those for
+	// which they would be too small go into lines of so many letters. The longest address, written as
+	// in a URL, is seven.
 	markLength           = 380
 	minLetter, maxLetter = 6, 22
 	letterWidth          = 0.53 // of a letter's height, about, in Helvetica
-	maxLetters           = 340
-	endLetters           = 24 // which stay of a text that is too long: those of the time
+	lineLetters          = 119
+	lineHeight           = 1.2 // of a letter
 )
 
 // wordsOf returns the operators that draw a text around the origin; without one, a comment that
@@ -27,37 +30,43 @@ func wordsOf(text string) string {
 		return "% the place of the words of Lodestone's mark: 4f8a2c6e91d7b305"
 	}
 	encoded := letters(text)
-	count := float64(len(encoded))
+	lines := slices.Collect(slices.Chunk(encoded, lineLetters))
+	count := float64(len(lines[0]))
 	size := min(max(markLength/(letterWidth*count), minLetter), maxLetter)
+	leading := lineHeight * size
 	var out strings.Builder
-	fmt.Fprintf(&out, "BT /F %.2f Tf %.2f %.2f Td (", size, -letterWidth*size*count/2, -size/3)
-	for _, b := range encoded {
-		if b == '(' || b == ')' || b == '\\' || b < ' ' || b > '~' {
-			fmt.Fprintf(&out, `\%03o`, b)
-			continue
+	fmt.Fprintf(&out, "BT /F %.2f Tf %.2f TL %.2f %.2f Td", size, leading, -letterWidth*size*count/2,
+		leading*float64(len(lines)-1)/2-size/3)
+	for i, line := range lines {
+		if i > 0 {
+			out.WriteString(" T*")
 		}
-		out.WriteByte(b)
+		out.WriteString(" (")
+		for _, b := range line {
+			if b == '(' || b == ')' || b == '\\' || b < ' ' || b > '~' {
+				fmt.Fprintf(&out, `\%03o`, b)
+				continue
+			}
+			out.WriteByte(b)
+		}
+		out.WriteString(") Tj")
 	}
-	out.WriteString(") Tj ET")
+	out.WriteString(" ET")
 	return out.String()
 }
 
-// letters returns a text in the letters of the mark's font. One that it does not have is written as
-// in a URL.
-func letters(text string) []byte {
-	var out []byte
+// letters returns a text in the letters of the mark's font. One that it does not have, that is not
+// seen, or that begins such a letter is written as in a URL, so that no two texts look the same.
+func letters(text string) (out []byte) {
 	for _, r := range text {
 		b, ok := charmap.Windows1252.EncodeRune(r)
-		if ok && b >= ' ' {
+		if ok && r != '%' && (r == ' ' || unicode.IsGraphic(r) && !unicode.IsSpace(r)) {
 			out = append(out, b)
 			continue
 		}
 		for _, c := range []byte(string(r)) {
 			out = append(out, fmt.Sprintf("%%%02X", c)...)
 		}
-	}
-	if len(out) > maxLetters {
-		return append(out[:maxLetters-endLetters], out[len(out)-endLetters:]...)
 	}
 	return out
 }
