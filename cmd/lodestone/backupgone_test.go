@@ -21,7 +21,7 @@ import (
 func TestACheckNamesDocumentsThatABackupLacks(t *testing.T) {
 	t.Parallel()
 	place, magnet := t.TempDir(), uuid.New()
-	m := backup.Manifest{Version: 2, Name: "20261127T020000Z",
+	m := backup.Manifest{Version: 3, Name: "20261127T020000Z",
 		Gone: []backup.Gone{{ID: uuid.New(), LeadMagnetID: magnet, Version: 3, Title: "The Guide"}}}
 	text, err := json.Marshal(m)
 	require.NoError(t, err)

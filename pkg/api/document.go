@@ -186,6 +186,8 @@ var examples = map[string]any{
 	"next_cursor":   nil,
 
 	"allowed_origins": "https://www.example.com",
+	"allow":           "example.com",
+	"block":           "mail.example.com",
 	"medium":          "email",
 	"campaign":        "spring-launch",
 }

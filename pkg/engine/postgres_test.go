@@ -167,7 +167,7 @@ func TestTheMachinesPostgresIsNamedWhenItMakesTheDatabase(t *testing.T) {
 		require.NoError(t, server.Stop(context.Background()))
 		return log.String()
 	}
-	require.Regexp(t, `level=WARN msg="[^"]*keep that version installed[^"]*" version=\d+ directory=`+
+	require.Regexp(t, `level=WARN msg="[^"]*keep this version installed[^"]*" version=\d+ directory=`+
 		regexp.QuoteMeta(packaged.Bin), warnings(false))
 	require.NotContains(t, warnings(false), "keep that version", "the database exists")
 	dir = enginetest.Dir(t)

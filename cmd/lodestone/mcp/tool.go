@@ -45,6 +45,7 @@ type (
 		Timezone    string           `json:"timezone,omitempty" jsonschema:"IANA time zone of dates and intervals. Default: UTC."`
 		Compare     string           `json:"compare,omitempty" jsonschema:"previous: add the numbers of as many calendar units before."`
 		Filters     map[string][]any `json:"filters,omitempty" jsonschema:"Count only what has one of the given values in each dimension."`
+		People      *people          `json:"people,omitempty" jsonschema:"Count only what these people did. With metrics of reading and downloading only."`
 		Exclude     map[string][]any `json:"exclude,omitempty" jsonschema:"Exclude everything with one of the values in any dimension."`
 		IncludeBots bool             `json:"include_bots,omitempty" jsonschema:"Count bots as well."`
 		OrderBy     string           `json:"order_by,omitempty" jsonschema:"One of the metrics; - before it puts the highest first."`
@@ -57,14 +58,34 @@ type (
 
 		GenericLinkID string `json:"generic_link_id,omitempty" jsonschema:"Only this generic link."`
 	}
+	narrowing struct {
+		GenericLinkID string `json:"generic_link_id,omitempty" jsonschema:"Only readers who came from this generic link."`
+		UTMSource     string `json:"utm_source,omitempty" jsonschema:"Only readers who came with this utm_source."`
+		UTMCampaign   string `json:"utm_campaign,omitempty" jsonschema:"Likewise."`
+		Device        string `json:"device,omitempty" jsonschema:"Only events of desktop, mobile, tablet, other or unknown."`
+		Country       string `json:"country,omitempty" jsonschema:"Only events from this country, such as DE."`
+	}
+	people struct {
+		MinPages   int      `json:"min_pages,omitempty" jsonschema:"Only people who viewed at least this many distinct pages."`
+		Reached    int      `json:"reached,omitempty" jsonschema:"Only people whose furthest page is this one or a later one."`
+		StoppedAt  int      `json:"stopped_at,omitempty" jsonschema:"Only people whose furthest page is this one."`
+		Finished   *bool    `json:"finished,omitempty" jsonschema:"Only people who viewed the last page, or only others."`
+		Downloaded *bool    `json:"downloaded,omitempty" jsonschema:"Only people who completed a download, or only others."`
+		FromForm   *bool    `json:"from_form,omitempty" jsonschema:"Only people with a link of a form, or only those of the API."`
+		Status     string   `json:"status,omitempty" jsonschema:"Only people with this status, in the account's words."`
+		Field      []string `json:"field,omitempty" jsonschema:"Only people who sent a form with these answers, each as its key, a colon and the answer."`
+	}
 	pageReport struct {
 		ofMagnet
+		narrowing
+		people
 		period
 
 		MagnetVersion int `json:"magnet_version,omitempty" jsonschema:"Version of the document. Default: the newest that was read."`
 	}
 	retention struct {
 		ofMagnet
+		narrowing
 		period
 
 		By       string `json:"by,omitempty" jsonschema:"Interval of the cohorts and of the returns: day, week or month."`
@@ -73,19 +94,12 @@ type (
 	readers struct {
 		walk
 		magnet
+		narrowing
+		people
 		period
 
-		GenericLinkID string `json:"generic_link_id,omitempty" jsonschema:"Only readers who came from this generic link."`
-		UTMSource     string `json:"utm_source,omitempty" jsonschema:"Only readers who came with this utm_source."`
 		ReferrerHost  string `json:"referrer_host,omitempty" jsonschema:"Only readers who came from a page of this host."`
-		Device        string `json:"device,omitempty" jsonschema:"Only events of desktop, mobile, tablet, other or unknown."`
 		MagnetVersion int    `json:"magnet_version,omitempty" jsonschema:"Only events of this version of a document."`
-		MinPages      int    `json:"min_pages,omitempty" jsonschema:"Only people who viewed at least this many distinct pages."`
-		Reached       int    `json:"reached,omitempty" jsonschema:"Only people whose furthest page is this one or a later one."`
-		StoppedAt     int    `json:"stopped_at,omitempty" jsonschema:"Only people whose furthest page is this one."`
-		Finished      *bool  `json:"finished,omitempty" jsonschema:"Only people who viewed the last page, or only others."`
-		Downloaded    *bool  `json:"downloaded,omitempty" jsonschema:"Only people who completed a download, or only others."`
-		FromForm      *bool  `json:"from_form,omitempty" jsonschema:"Only people with a link of a form, or only those of the API."`
 		Q             string `json:"q,omitempty" jsonschema:"Only people whose address has this text in it."`
 		Sort          string `json:"sort,omitempty" jsonschema:"last_seen_at, score, reading_ms or downloads; - before it puts the highest first."`
 	}

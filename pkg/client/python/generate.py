@@ -46,6 +46,9 @@ def simplify(description: dict[str, Any]) -> None:
                 answer["content"] = {"application/octet-stream": binary}
             operation["responses"] = {status: answer}
             content = operation.get("requestBody", {}).get("content", {})
+            if "text/csv" in content:
+                content.clear()
+                content["application/octet-stream"] = {"schema": {"type": "string", "format": "binary"}}
             if "multipart/form-data" in content:
                 operation["requestBody"]["content"] = {"multipart/form-data": content["multipart/form-data"]}
 
