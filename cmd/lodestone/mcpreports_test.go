@@ -129,7 +129,7 @@ func newToolReader(t *testing.T, u *up, data string) *toolReader {
 		"from":       time.Now().AddDate(0, 0, -15).UTC().Format(time.RFC3339),
 		"to":         time.Now().Add(time.Hour).UTC().Format(time.RFC3339),
 		"bot":        false, "by": "day", "timezone": "Europe/Berlin", "min_pages": 2, "reached": 1, "from_form": true,
-		"device": "desktop", "minutes": 60, "state": "failed",
+		"device": "desktop", "minutes": 60, "state": "ready",
 	}
 	r.bodies = map[string]map[string]any{
 		"query-analytics": {"metrics": []string{"readers", "finish_rate", "median_page_ms"},

@@ -186,6 +186,7 @@ var examples = map[string]any{
 	"next_cursor":   nil,
 
 	"allowed_origins": "https://www.example.com",
+	"archived":        false,
 	"allow":           "example.com",
 	"block":           "mail.example.com",
 	"medium":          "email",

@@ -129,6 +129,11 @@ type (
 		Since string `json:"since,omitempty" jsonschema:"Only submissions after this time (RFC 3339)."`
 		Until string `json:"until,omitempty" jsonschema:"Only submissions before this time (RFC 3339)."`
 		Q     string `json:"q,omitempty" jsonschema:"Only submissions whose address or name contains this text."`
+		State string `json:"state,omitempty" jsonschema:"Only submissions in this state: awaiting_verification, ready or viewed."`
+
+		UTMSource   string   `json:"utm_source,omitempty" jsonschema:"Only submissions with this utm_source."`
+		UTMCampaign string   `json:"utm_campaign,omitempty" jsonschema:"Likewise."`
+		Field       []string `json:"field,omitempty" jsonschema:"Only submissions with these answers, each as its key, a colon and the answer."`
 	}
 	address struct {
 		magnet
