@@ -14,7 +14,8 @@ import (
 
 const (
 	companyField = `{"key":"company","kind":"company","label":"Company","required":true}`
-	teamField    = `{"key":"team","kind":"choice","label":"Team","labels":{"de":"Gruppe"},"options":["1–10","11–50"]}`
+	teamField    = `{"key":"team","kind":"choice","label":"Team","labels":{"de":"Gruppe"},"options":["1–10","11–50"],` +
+		`"option_labels":{"de":{"11–50":"11 bis 50"}}}`
 )
 
 func TestFieldsOfALink(t *testing.T) {
@@ -23,9 +24,10 @@ func TestFieldsOfALink(t *testing.T) {
 	m := u.magnet(t)
 	link := u.post(t, linksPath, `{"lead_magnet_id":"`+m.ID+`","fields":[`+companyField+`,`+teamField+`]}`).object(t)
 	company := map[string]any{"key": "company", "kind": "company", "label": "Company", "labels": map[string]any{},
-		"required": true, "options": []any{}}
+		"required": true, "options": []any{}, "option_labels": map[string]any{}}
 	team := map[string]any{"key": "team", "kind": "choice", "label": "Team", "labels": map[string]any{"de": "Gruppe"},
-		"required": false, "options": []any{"1–10", "11–50"}}
+		"required": false, "options": []any{"1–10", "11–50"},
+		"option_labels": map[string]any{"de": map[string]any{"11–50": "11 bis 50"}}}
 	require.Equal(t, []any{company, team}, link["fields"])
 	path := linksPath + "/" + link["id"].(string)
 	require.Equal(t, []any{company, team}, u.patch(t, path, `{"title":"New"}`).object(t)["fields"])
@@ -66,7 +68,7 @@ func TestAnswers(t *testing.T) {
 	require.Equal(t, []any{"plan"}, form["hidden"])
 	require.Equal(t, map[string]any{"name": "field.company", "label": "Company", "type": "text", "mode": "text",
 		"fill": "organization", //nolint:misspell // because HTML spells the token so
-		"max":  200.0, "options": []any{}, "missing": "Fill in “Company”.", "required": true},
+		"max":  200.0, "options": []any{}, "words": []any{}, "missing": "Fill in “Company”.", "required": true},
 		form["fields"].([]any)[0])
 	send := func(values ...string) (*http.Response, map[string]any) {
 		q := url.Values{"token": {form["token"].(string)}}

@@ -149,6 +149,7 @@ type Input struct {
 	Fill     string   `json:"fill"` // autocomplete
 	Max      int      `json:"max"`  // characters
 	Options  []string `json:"options"`
+	Words    []string `json:"words"`   // of the options, in the language of the page
 	Missing  string   `json:"missing"` // what is wrong without an answer; "": nothing
 	Required bool     `json:"required"`
 }
@@ -162,7 +163,7 @@ func (list List) Inputs(t *web.Texts) []Input {
 			continue
 		}
 		in := Input{Key: f.Key, Name: f.Name(), Label: f.LabelIn(t.Language), Type: "text", Mode: "text", Fill: "off",
-			Max: f.max(), Options: f.Options, Required: f.Required}
+			Max: f.max(), Options: f.Options, Words: f.optionsIn(t.Language), Required: f.Required}
 		switch f.Kind {
 		case Company:
 			in.Fill = "organization" //nolint:misspell // because HTML spells the token so

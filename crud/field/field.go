@@ -3,6 +3,7 @@
 package field
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -53,6 +54,8 @@ type FormField struct {
 	Labels   map[string]string `json:"labels" required:"false" nullable:"false" doc:"Labels by language, such as de: the page shows the one in its language, and label if there is none."`
 	Required bool              `json:"required" required:"false" default:"false" doc:"Whether the form is taken only with an answer."`
 	Options  []string          `json:"options" required:"false" nullable:"false" maxItems:"50" minLength:"1" maxLength:"100" doc:"Answers to choose from, of a choice; empty for every other kind."`
+	// OptionLabels leaves Options a list of texts, which programs read and write since before it.
+	OptionLabels map[string]map[string]string `json:"option_labels" required:"false" nullable:"false" doc:"Labels of options by language and option, such as de and Small: the page shows the one in its language, and the option if there is none. The answer is always the option."`
 }
 
 // List is the fields of a form, in their order.
@@ -108,6 +111,15 @@ func (f *FormField) LabelIn(l locale.Language) string {
 	return f.Label
 }
 
+// optionsIn returns the options as a page in a language shows them.
+func (f *FormField) optionsIn(l locale.Language) []string {
+	words := slices.Clone(f.Options)
+	for i, option := range words {
+		words[i] = cmp.Or(f.OptionLabels[string(l)][option], option)
+	}
+	return words
+}
+
 var visible = regexp.MustCompile(`[\pL\pN\pP\pS]`)
 
 // Check returns what is wrong with the fields that the schema cannot tell.
@@ -122,12 +134,18 @@ func (list List) Check() (wrong []problem.Field) {
 			first[f.Key] = i
 		}
 		for _, l := range slices.Sorted(maps.Keys(f.Labels)) {
-			switch label := f.Labels[l]; {
-			case !locale.Language(l).Known():
-				add(".labels."+jsonschema.Printable(l), "is not a language of pages; these are "+
-					strings.Join(locale.English.EnumValues(), ", "))
-			case !visible.MatchString(label) || len([]rune(label)) > maxLabel:
-				add(".labels."+l, "must be a text of 1 to 200 characters, not only blanks")
+			checkLabel(add, ".labels", l, f.Labels[l])
+		}
+		for _, l := range slices.Sorted(maps.Keys(f.OptionLabels)) {
+			for _, option := range slices.Sorted(maps.Keys(f.OptionLabels[l])) {
+				if !slices.Contains(f.Options, option) {
+					add(".option_labels."+jsonschema.Printable(l), "has a label for what is not one of options: "+
+						jsonschema.Printable(option))
+					break
+				}
+				if !checkLabel(add, ".option_labels", l, f.OptionLabels[l][option]) {
+					break
+				}
 			}
 		}
 		if f.Kind == Hidden && f.Required {
@@ -136,6 +154,20 @@ func (list List) Check() (wrong []problem.Field) {
 		f.checkOptions(add)
 	}
 	return wrong
+}
+
+// checkLabel reports whether a label is one of a language, and adds what is wrong with it.
+func checkLabel(add func(name, message string), name, l, label string) bool {
+	switch {
+	case !locale.Language(l).Known():
+		add(name+"."+jsonschema.Printable(l), "is not a language of pages; these are "+
+			strings.Join(locale.English.EnumValues(), ", "))
+	case !visible.MatchString(label) || len([]rune(label)) > maxLabel:
+		add(name+"."+l, "must be a text of 1 to 200 characters, not only blanks")
+	default:
+		return true
+	}
+	return false
 }
 
 func (f *FormField) checkOptions(add func(name, message string)) {

@@ -10,6 +10,7 @@ import (
 
 	"lodestone/crud/field"
 	"lodestone/crud/web"
+	"lodestone/pkg/locale"
 )
 
 func TestWrongFieldsAreNamed(t *testing.T) {
@@ -21,6 +22,9 @@ func TestWrongFieldsAreNamed(t *testing.T) {
 		{Key: "c", Kind: field.Choice, Label: "C", Options: []string{"one"}},
 		{Key: "d", Kind: field.Choice, Label: "D", Options: []string{"one", " two", "one", "a  b"}},
 		{Key: "e", Kind: field.Text, Label: "E", Options: []string{"one", "two"}},
+		{Key: "f", Kind: field.Choice, Label: "F", Options: []string{"one", "two"},
+			OptionLabels: map[string]map[string]string{"de": {"three": "drei"}, "fr": {"one": " "}, "es": {"one": "uno"},
+				"xx": {"one": "x"}}},
 	}
 	var wrong []string
 	for _, w := range list.Check() {
@@ -28,9 +32,28 @@ func TestWrongFieldsAreNamed(t *testing.T) {
 	}
 	require.Equal(t, []string{"fields[0].labels.de", "fields[0].labels.fr", "fields[0].labels.xx", "fields[1].key",
 		"fields[1].required", "fields[2].options", "fields[3].options[1]", "fields[3].options[2]", "fields[3].options[3]",
-		"fields[4].options"}, wrong)
+		"fields[4].options", "fields[5].option_labels.de", "fields[5].option_labels.fr", "fields[5].option_labels.xx"}, wrong)
 	require.Empty(t, field.List{{Key: "d", Kind: field.Choice, Label: "D", Options: []string{"1–10", "2"},
 		Labels: map[string]string{"de": "Ä"}}}.Check())
+}
+
+// A page shows an option in its language; what it sends, and what is stored, is the option.
+func TestOptionsHaveLabels(t *testing.T) {
+	t.Parallel()
+	all, err := web.VisitorTexts()
+	require.NoError(t, err)
+	list := field.List{{Key: "size", Kind: field.Choice, Label: "Size", Options: []string{"Small", "Large"},
+		OptionLabels: map[string]map[string]string{"de": {"Small": "Klein"}}}}
+	for language, words := range map[locale.Language][]string{"de": {"Klein", "Large"}, "en": {"Small", "Large"}} {
+		in := list.Inputs(all.In(language))[0]
+		require.Equal(t, words, in.Words)
+		require.Equal(t, []string{"Small", "Large"}, in.Options)
+	}
+	answers, wrong := list.Answers(map[string]string{"size": "Small"}, nil)
+	require.Equal(t, map[string]string{"size": "Small"}, answers)
+	require.Empty(t, wrong)
+	_, wrong = list.Answers(map[string]string{"size": "Klein"}, nil)
+	require.NotEmpty(t, wrong)
 }
 
 // Each answer is stored as it is compared later, or refused with the reason.

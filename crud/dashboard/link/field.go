@@ -1,6 +1,7 @@
 package link
 
 import (
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -30,14 +31,41 @@ func typedFields(typed url.Values) field.List {
 				f.Labels[l.Value] = label
 			}
 		}
-		for line := range strings.Lines(typed.Get(fieldName(n, "options"))) {
-			if option := strings.Join(strings.Fields(line), " "); option != "" && f.Kind == field.Choice {
-				f.Options = append(f.Options, option)
-			}
+		if f.Kind == field.Choice {
+			typedOptions(&f, typed, n)
 		}
 		list = append(list, f)
 	}
 	return list
+}
+
+// typedOptions sets the options of a choice, one a line, and their labels: a line of a language is
+// the label of the option in the same line. One beside no option stays, so that it is refused.
+func typedOptions(f *field.FormField, typed url.Values, n int) {
+	lines := func(part string) (list []string) {
+		for line := range strings.Lines(typed.Get(fieldName(n, part))) {
+			list = append(list, strings.Join(strings.Fields(line), " "))
+		}
+		return list
+	}
+	all := lines("options")
+	f.Options = slices.DeleteFunc(slices.Clone(all), func(option string) bool { return option == "" })
+	f.OptionLabels = map[string]map[string]string{}
+	for _, l := range frame.Languages("")[1:] {
+		labels := map[string]string{}
+		for i, label := range lines("option_labels." + l.Value) {
+			switch {
+			case label == "":
+			case i < len(all) && all[i] != "":
+				labels[all[i]] = label
+			default:
+				labels[label] = label
+			}
+		}
+		if len(labels) > 0 {
+			f.OptionLabels[l.Value] = labels
+		}
+	}
 }
 
 // setFields replaces the fields of a form.
@@ -54,6 +82,18 @@ func setFields(typed url.Values, list field.List) {
 		}
 		for l, label := range f.Labels {
 			typed.Set(fieldName(n, "labels."+l), label)
+		}
+		for l, labels := range f.OptionLabels {
+			var lines []string
+			for _, option := range f.Options {
+				lines = append(lines, labels[option])
+			}
+			for _, label := range slices.Sorted(maps.Keys(labels)) {
+				if !slices.Contains(f.Options, label) {
+					lines = append(lines, label)
+				}
+			}
+			typed.Set(fieldName(n, "option_labels."+l), strings.Join(lines, "\n"))
 		}
 	}
 }
@@ -149,6 +189,11 @@ func (d formData) Asked() (list []askedField) {
 			in := d.Text("text", fieldName(n, "labels."+l.Value), d.say("link.fields.in", "language", l.Words), "", 200)
 			a.Open = a.Open || in.Wrong != ""
 			a.Labels = append(a.Labels, in)
+			if f.Kind == field.Choice {
+				in = d.Area(fieldName(n, "option_labels."+l.Value), d.say("link.fields.options.in", "language", l.Words), "", 0)
+				a.Open = a.Open || in.Wrong != ""
+				a.Labels = append(a.Labels, in)
+			}
 		}
 		list = append(list, a)
 	}

@@ -12,7 +12,7 @@ type Config = {
   name: boolean; fields: Asked[]; hidden: string[]; consent: string | null; consent_version: string; passcode: boolean; agreement: { title: string; text: string; accept: string; version: string } | null; privacy_url: string | null; button: string; note: string;
 };
 /** A field that the owner added. */
-type Asked = { name: string; label: string; type: string; mode: string; fill: string; max: number; options: string[]; missing: string };
+type Asked = { name: string; label: string; type: string; mode: string; fill: string; max: number; options: string[]; words?: string[]; missing: string };
 type Answer = { state?: "verify" | "redirect" | "ready"; url?: string; errors?: Record<string, string>; message?: string };
 type Field = HTMLElement & { box: HTMLInputElement; say: (text: string) => void; check: () => string };
 
@@ -169,7 +169,7 @@ class Form extends HTMLElement {
         !value.trim() ? w["wrong.email.empty"]! : /[@＠﹫]/.test(value) ? "" : w["wrong.email.form"]!));
     if (c.name) form.append(this.#field("name", w["landing.name"]!, "text", { autocomplete: "name", maxlength: "100" }, ({ value }) => value.trim() ? "" : w["wrong.name.empty"]!));
     for (const f of c.fields) {
-      const options = f.options.length ? [make("option", { value: "" }, w["landing.choose"]!), ...f.options.map((o) => make("option", {}, o))] : undefined;
+      const options = f.options.length ? [make("option", { value: "" }, w["landing.choose"]!), ...f.options.map((value, i) => make("option", { value }, f.words?.[i] ?? value))] : undefined;
       const field = this.#field(f.name, f.label, f.type, { autocomplete: f.fill, inputmode: f.mode, maxlength: String(f.max) }, ({ value }) => value.trim() ? "" : f.missing, options);
       field.box.required = !!f.missing;
       form.append(field);
