@@ -159,3 +159,22 @@ func TestDumpHasNoSecretOfVisitors(t *testing.T) {
 		f.opens(t, s)
 	}
 }
+
+// A form whose address was never confirmed belongs to a person like any other.
+func TestUnconfirmedFormsAreExportedAndErased(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	u := f.user(t, account.Team)
+	m := u.file(t)
+	link, err := u.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: m, RequireVerification: true})
+	require.NoError(t, err)
+	f.fillIn(t, link.Slug, "eve@example.com")
+	const body = `{"email":"EVE@example.com"}`
+	document := u.post(t, "/api/v1/people/export", body).object(t)
+	require.Len(t, document["submissions"], 1)
+	require.Empty(t, document["access_links"])
+	erased := u.post(t, erasePath, body).object(t)
+	require.Equal(t, map[string]any{"submissions": 1.0, "access_links": 0.0, "sessions": 0.0, "downloads": 0.0,
+		"profiles": 0.0}, erased["removed"])
+	require.Empty(t, u.post(t, "/api/v1/people/export", body).object(t)["submissions"])
+}
