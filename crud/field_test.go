@@ -1,6 +1,8 @@
 package crud_test
 
 import (
+	"errors"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -70,6 +72,16 @@ func TestAnswers(t *testing.T) {
 		"fill": "organization", //nolint:misspell // because HTML spells the token so
 		"max":  200.0, "options": []any{}, "words": []any{}, "missing": "Fill in “Company”.", "required": true},
 		form["fields"].([]any)[0])
+	_, german := f.ask(t, "GET", "asking", origin, nil, "Accept-Language", "de")
+	require.Equal(t, []any{"1–10", "11 bis 50"}, german["fields"].([]any)[1].(map[string]any)["words"])
+	page, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.url+"/l/asking", http.NoBody)
+	require.NoError(t, err)
+	page.Header.Set("Accept-Language", "de")
+	shown, err := f.http.Transport.RoundTrip(page)
+	require.NoError(t, err)
+	html, err := io.ReadAll(shown.Body)
+	require.NoError(t, errors.Join(err, shown.Body.Close()))
+	require.Contains(t, string(html), `<option value="11–50">11 bis 50</option>`)
 	send := func(values ...string) (*http.Response, map[string]any) {
 		q := url.Values{"token": {form["token"].(string)}}
 		for i := 0; i < len(values); i += 2 {
