@@ -113,7 +113,7 @@ var listFilters = []string{frame.ByDocument, frame.ByPage, frame.ByUTMSource, fr
 
 // listQuery returns the question for the links that the address asks for.
 func listQuery(v *frame.Visit) url.Values {
-	query, asked := v.Filters.Query(frame.ByDocument, "status"), v.R.URL.Query()
+	query, asked := v.Filters.Query(frame.ByDocument, frame.ByPage), v.R.URL.Query()
 	if q := strings.TrimSpace(asked.Get("q")); q != "" {
 		query.Set("q", q)
 	}
