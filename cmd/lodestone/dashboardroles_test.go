@@ -43,6 +43,7 @@ func routes() []route {
 	title := url.Values{"title": {"taken over"}}
 	return []route{
 		{pattern: "GET /dashboard", needs: scopes(auth.Read)},
+		{pattern: "GET /dashboard/documents.csv", needs: scopes(auth.Read)},
 		{pattern: "GET /dashboard/new", needs: scopes(auth.Write)},
 		{pattern: "POST /dashboard/new", needs: scopes(auth.Write), upload: true},
 		{pattern: "GET /dashboard/magnets/{id}", needs: scopes(auth.Read)},
@@ -80,6 +81,7 @@ func routes() []route {
 		{pattern: "GET /dashboard/erasures/{id}/receipt", needs: scopes(auth.Privacy)},
 		{pattern: "GET /dashboard/live", needs: scopes(auth.Read)},
 		{pattern: "GET /dashboard/links", needs: scopes(auth.Read)},
+		{pattern: "GET /dashboard/links.csv", needs: scopes(auth.Read)},
 		{pattern: "GET /dashboard/links/new", needs: scopes(auth.Read, auth.Write)},
 		{pattern: "POST /dashboard/links/new", needs: scopes(auth.Write), form: url.Values{"magnet": {"MAGNET"},
 			"lead_magnet_id": {"MAGNET"}, "title": {"planted"}}},
@@ -126,7 +128,7 @@ func routes() []route {
 		{pattern: "GET /dashboard/filter"}, // which leads to the screen of the filter
 		{pattern: "POST /dashboard/views", needs: scopes(auth.Write),
 			form: url.Values{"screen": {"overview"}, "name": {"planted"}, "to": {"/dashboard"}}},
-		{pattern: "POST /dashboard/views/{view}/delete", needs: scopes(auth.Write),
+		{pattern: "POST /dashboard/views/{view}/delete", needs: scopes(auth.Write), seen: scopes(auth.Leads),
 			form: url.Values{"to": {"/dashboard"}}},
 		{pattern: "GET /dashboard/readers.csv", needs: scopes(auth.Leads)},
 		{pattern: "GET /dashboard/settings/alerts", needs: scopes(auth.Read)},

@@ -131,7 +131,7 @@ test('an owner\'s day: invite, see who reads, call, remind, erase', async (t) =>
   const { total, states: counted } = await states();
   await phone.page.getByRole('heading', { name: `${total} recipients`, level: 1 }).waitFor();
   for (const [state, n] of Object.entries(counted).filter(([, count]) => count > 0)) {
-    assert.match(await phone.page.locator('#list .head').innerText(), new RegExp(`${n} ${state === 'added' ? 'not sent' : state}`));
+    assert.match(await phone.page.locator('#list > p.small').innerText(), new RegExp(`${n} ${state === 'added' ? 'not sent' : state}`));
   }
   await laidOut(phone.page);
   await phone.accessible();
