@@ -35,9 +35,9 @@ func TestDashboardFields(t *testing.T) {
 	id, _, _ := strings.Cut(strings.TrimPrefix(s.path, "/dashboard/links/"), "?")
 	path, api := "/dashboard/links/"+id, "/api/v1/generic-links/"+id
 	team := object{"key": "size_of_your_team", "kind": "choice", "label": "Size of your team?", "required": true,
-		"labels": object{"de": "Teamgröße"}, "options": []any{"1–10", "11–50"}}
+		"labels": object{"de": "Teamgröße"}, "options": []any{"1–10", "11–50"}, "option_labels": object{}}
 	company := object{"key": "company", "kind": "company", "label": "Company", "required": false, "labels": object{},
-		"options": []any{}}
+		"options": []any{}, "option_labels": object{}}
 	_, l := v.api("GET", api, nil)
 	require.Equal(t, []any{team, company}, l["fields"], "what was left empty is no field")
 	v.send(v.open(path+"/edit"), path, nil)

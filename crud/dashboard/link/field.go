@@ -25,7 +25,7 @@ func typedFields(typed url.Values) field.List {
 		get := func(part string) string { return strings.TrimSpace(typed.Get(fieldName(n, part))) }
 		f := field.FormField{Key: get("key"), Kind: field.Kind(get("kind")), Label: get("label"),
 			Required: get("required") == "true" && get("kind") != string(field.Hidden),
-			Labels:   map[string]string{}, Options: []string{}}
+			Labels:   map[string]string{}, Options: []string{}, OptionLabels: map[string]map[string]string{}}
 		for _, l := range frame.Languages("")[1:] {
 			if label := get("labels." + l.Value); label != "" {
 				f.Labels[l.Value] = label
@@ -50,7 +50,6 @@ func typedOptions(f *field.FormField, typed url.Values, n int) {
 	}
 	all := lines("options")
 	f.Options = slices.DeleteFunc(slices.Clone(all), func(option string) bool { return option == "" })
-	f.OptionLabels = map[string]map[string]string{}
 	for _, l := range frame.Languages("")[1:] {
 		labels := map[string]string{}
 		for i, label := range lines("option_labels." + l.Value) {
