@@ -52,13 +52,14 @@ func TestSubmission(t *testing.T) {
 		"submitted_at": "2026-03-01T09:30:00.000Z", "first_viewed_at": "2026-03-02T00:00:00.000Z",
 		"last_viewed_at": "2026-03-03T00:00:00.500Z",
 		"state":          "viewed", "utm": map[string]any{"utm_source": "news"}, "consented_at": "2026-03-01T09:30:00.000Z",
-		"answers": map[string]any{}, "agreements": []any{},
+		"answers": map[string]any{}, "agreements": []any{}, "verification_ends_at": nil,
 	}
 	fresh := map[string]any{
 		"id": second, "generic_link_id": named.ID, "email": "al@example.com", "name": nil, "verified": false,
 		"viewed": false, "view_count": 0.0,
 		"submitted_at": "2026-03-01T09:30:00.001Z", "first_viewed_at": nil, "last_viewed_at": nil,
 		"state": "ready", "utm": nil, "consented_at": nil, "answers": map[string]any{}, "agreements": []any{},
+		"verification_ends_at": nil,
 	}
 	r := u.get(t, path)
 	require.Equal(t, []any{fresh, want}, r.object(t)["data"])

@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/field"
-	"lodestone/crud/gate"
 	"lodestone/crud/link"
 	"lodestone/pkg/attachment"
 	"lodestone/pkg/auth"
@@ -61,13 +60,8 @@ func (s *Submissions) export(w http.ResponseWriter, r *http.Request, in *exportI
 			return err
 		}
 		file := attachment.NewTable[record](buffer, in.Format, keys...)
-		err = in.each(r.Context(), q, func(row store.Submission, counts store.Counts,
-			accepted []gate.AcceptedAgreement) error {
-			shown, err := fromRow(row, counts, accepted, source.CollectName)
-			if err != nil {
-				return err
-			}
-			return file.Write(recordOf(&shown), &shown)
+		err = in.each(r.Context(), q, source.CollectName, func(shown *Submission) error {
+			return file.Write(recordOf(shown), shown)
 		})
 		if err != nil {
 			return err
@@ -114,8 +108,7 @@ func (s *Submissions) record(r *http.Request, account, id uuid.UUID) error {
 }
 
 // each calls fn with every submission, newest first. The transaction shows one state of them.
-func (f *Filter) each(ctx context.Context, q *store.Queries,
-	fn func(store.Submission, store.Counts, []gate.AcceptedAgreement) error) error {
+func (f *Filter) each(ctx context.Context, q *store.Queries, names bool, fn func(*Submission) error) error {
 	chosen, err := f.chosen()
 	if err != nil {
 		return err
@@ -126,16 +119,12 @@ func (f *Filter) each(ctx context.Context, q *store.Queries,
 		if err != nil {
 			return err
 		}
-		counts, err := q.SubmissionCounts(ctx, rows)
+		list, err := show(ctx, q, rows, names)
 		if err != nil {
 			return err
 		}
-		accepted, err := gate.Accepted(ctx, q, rows)
-		if err != nil {
-			return err
-		}
-		for _, row := range rows {
-			if err := fn(row, counts[row.ID], accepted[row.ID]); err != nil {
+		for i := range list {
+			if err := fn(&list[i]); err != nil {
 				return err
 			}
 		}

@@ -4,6 +4,8 @@ package submission
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -38,6 +40,8 @@ type Submission struct {
 	Answers     map[string]string  `json:"answers" nullable:"false" doc:"Answers in the fields of the form, by their keys. A number has a point before its decimals."`
 	UTM         *map[string]string `json:"utm" doc:"Parameters of the landing page's URL, such as utm_source; null if there were none."`
 	ConsentedAt *api.Time          `json:"consented_at" doc:"When the visitor agreed to the link's consent_text; null if there was none."`
+
+	VerificationEndsAt *api.Time `json:"verification_ends_at" doc:"Until when an address that is not verified can be; null if it is verified or need not be, and from a week after that time on."`
 
 	Agreements []gate.AcceptedAgreement `json:"agreements" nullable:"false" doc:"Agreements that the visitor accepted, oldest first: one for each text that the link has had."`
 }
@@ -89,6 +93,7 @@ func (Name) JSONSchema(*jsonschema.Set) *jsonschema.Schema {
 // Filter says which submissions are listed or exported.
 type Filter struct {
 	ID    uuid.UUID  `path:"id" doc:"Id of the generic link."`
+	Only  *uuid.UUID `query:"submission_id" doc:"Only the submission with this id."`
 	Since *time.Time `query:"since" doc:"Only submissions after this time (ISO 8601)."`
 	Until *time.Time `query:"until" doc:"Only submissions before this time (ISO 8601)."`
 	Q     *string    `query:"q" maxLength:"254" format:"text" doc:"Only submissions whose address or name contains this text, case-insensitive."`
@@ -139,9 +144,8 @@ func (s *Submissions) list(ctx context.Context, in *listInput) (*api.Answer[api.
 	}
 	var source store.GenericLink
 	var total int64
-	var rows []store.Submission
-	var counts map[uuid.UUID]store.Counts
-	var accepted map[uuid.UUID][]gate.AcceptedAgreement
+	var list []Submission
+	next := ""
 	err = s.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
 		q := store.New(tx)
 		if source, err = link.Get(ctx, tx, in.ID); err != nil {
@@ -150,11 +154,12 @@ func (s *Submissions) list(ctx context.Context, in *listInput) (*api.Answer[api.
 		if total, err = q.CountSubmissions(ctx, chosen); err != nil || in.Offset() >= total {
 			return err
 		}
+		var rows []store.Submission
 		// One more than the page has tells whether another one follows.
 		if in.Sort == oldest {
 			rows, err = q.ListSubmissionsOldest(ctx, store.ListSubmissionsOldestParams{
-				GenericLinkID: chosen.GenericLinkID, Since: chosen.Since, Until: chosen.Until, Containing: chosen.Containing,
-				Answers: chosen.Answers, State: chosen.State, Source: chosen.Source, Campaign: chosen.Campaign,
+				GenericLinkID: chosen.GenericLinkID, SubmissionID: chosen.SubmissionID, Since: chosen.Since, Until: chosen.Until,
+				Containing: chosen.Containing, Answers: chosen.Answers, State: chosen.State, Source: chosen.Source, Campaign: chosen.Campaign,
 				Without: chosen.Without, AfterAt: at, AfterID: id, RowOffset: in.Offset(), RowLimit: in.Limit() + 1,
 			})
 		} else {
@@ -163,29 +168,18 @@ func (s *Submissions) list(ctx context.Context, in *listInput) (*api.Answer[api.
 		if err != nil {
 			return err
 		}
-		if counts, err = q.SubmissionCounts(ctx, rows); err != nil {
-			return err
+		if int64(len(rows)) > in.Limit() {
+			rows = rows[:in.Limit()]
+			last := rows[len(rows)-1]
+			if next, err = api.NextPlace(last.SubmittedAt, last.ID, in.Filter, in.Sort); err != nil {
+				return err
+			}
 		}
-		accepted, err = gate.Accepted(ctx, q, rows)
+		list, err = show(ctx, q, rows, source.CollectName)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list submissions: %w", err)
-	}
-	next := ""
-	if int64(len(rows)) > in.Limit() {
-		rows = rows[:in.Limit()]
-		last := rows[len(rows)-1]
-		next, err = api.NextPlace(last.SubmittedAt, last.ID, in.Filter, in.Sort)
-		if err != nil {
-			return nil, err
-		}
-	}
-	list := make([]Submission, len(rows))
-	for i, row := range rows {
-		if list[i], err = fromRow(row, counts[row.ID], accepted[row.ID], source.CollectName); err != nil {
-			return nil, fmt.Errorf("list submissions: %w", err)
-		}
 	}
 	return api.ListCursor(ctx, in.CursorPaging, list, total, next), nil
 }
@@ -194,10 +188,43 @@ func (s *Submissions) list(ctx context.Context, in *listInput) (*api.Answer[api.
 func newestFirst(c store.CountSubmissionsParams, at *time.Time, id *uuid.UUID,
 	offset, limit int64) store.ListSubmissionsParams {
 	return store.ListSubmissionsParams{
-		GenericLinkID: c.GenericLinkID, Since: c.Since, Until: c.Until, Containing: c.Containing, Answers: c.Answers,
-		State: c.State, Source: c.Source, Campaign: c.Campaign, Without: c.Without,
+		GenericLinkID: c.GenericLinkID, SubmissionID: c.SubmissionID, Since: c.Since, Until: c.Until,
+		Containing: c.Containing, Answers: c.Answers, State: c.State, Source: c.Source, Campaign: c.Campaign, Without: c.Without,
 		BeforeAt: at, BeforeID: id, RowOffset: offset, RowLimit: limit,
 	}
+}
+
+// show returns submissions of one link as the API shows them, in their order.
+func show(ctx context.Context, q *store.Queries, rows []store.Submission, names bool) ([]Submission, error) {
+	counts, err := q.SubmissionCounts(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	accepted, err := gate.Accepted(ctx, q, rows)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Submission, len(rows))
+	waiting := map[uuid.UUID]*Submission{}
+	for i, row := range rows {
+		if list[i], err = fromRow(row, counts[row.ID], accepted[row.ID], names); err != nil {
+			return nil, err
+		}
+		if row.VerificationRequired && !row.Verified {
+			waiting[row.ID] = &list[i]
+		}
+	}
+	if len(waiting) == 0 {
+		return list, nil
+	}
+	ends, err := q.VerificationEnds(ctx, slices.Collect(maps.Keys(waiting)))
+	if err != nil {
+		return nil, fmt.Errorf("read ends of verifications: %w", err)
+	}
+	for _, end := range ends {
+		waiting[end.SubmissionID].VerificationEndsAt = api.OptionalTime(&end.EndsAt)
+	}
+	return list, nil
 }
 
 func fromRow(row store.Submission, counts store.Counts, accepted []gate.AcceptedAgreement,
@@ -226,8 +253,8 @@ func fromRow(row store.Submission, counts store.Counts, accepted []gate.Accepted
 func (f *Filter) chosen() (store.CountSubmissionsParams, error) {
 	answers, err := store.WantedAnswers(f.Field)
 	return store.CountSubmissionsParams{
-		GenericLinkID: f.ID, Since: f.Since, Until: f.Until, Containing: composed(f.Q), Answers: answers,
-		State: (*string)(f.State), Source: f.UTMSource, Campaign: f.UTMCampaign, Without: f.Without,
+		GenericLinkID: f.ID, SubmissionID: f.Only, Since: f.Since, Until: f.Until, Containing: composed(f.Q),
+		Answers: answers, State: (*string)(f.State), Source: f.UTMSource, Campaign: f.UTMCampaign, Without: f.Without,
 	}, err
 }
 

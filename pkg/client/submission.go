@@ -24,6 +24,8 @@ type Submission struct {
 	UTM         map[string]string `json:"utm"`
 	ConsentedAt *time.Time        `json:"consented_at"`
 
+	VerificationEndsAt *time.Time `json:"verification_ends_at"`
+
 	Agreements []AcceptedAgreement `json:"agreements"` // oldest first
 }
 

@@ -40,15 +40,16 @@ func (q *Queries) AnswerKeys(ctx context.Context, genericLinkID uuid.UUID) ([]st
 const countSubmissions = `-- name: CountSubmissions :one
 SELECT count(*) FROM submissions
 WHERE generic_link_id = $1
-    AND ($2::timestamptz IS NULL OR submitted_at > $2)
-    AND ($3::timestamptz IS NULL OR submitted_at < $3)
-    AND ($4::text IS NULL OR strpos(lower(email), lower($4)) > 0
-        OR strpos(lower(coalesce(name, '')), lower($4)) > 0)
-    AND ($5::jsonb IS NULL OR lower(answers::text)::jsonb @> lower($5::jsonb::text)::jsonb)
-    AND ($6::text IS NULL OR utm ->> 'utm_source' = $6)
-    AND ($7::text IS NULL OR utm ->> 'utm_campaign' = $7)
-    AND NOT EXISTS (SELECT FROM unnest($8::text[]) AS none (parameter) WHERE utm ->> none.parameter <> '')
-    AND ($9::text IS NULL OR $9 = CASE
+    AND ($2::uuid IS NULL OR id = $2)
+    AND ($3::timestamptz IS NULL OR submitted_at > $3)
+    AND ($4::timestamptz IS NULL OR submitted_at < $4)
+    AND ($5::text IS NULL OR strpos(lower(email), lower($5)) > 0
+        OR strpos(lower(coalesce(name, '')), lower($5)) > 0)
+    AND ($6::jsonb IS NULL OR lower(answers::text)::jsonb @> lower($6::jsonb::text)::jsonb)
+    AND ($7::text IS NULL OR utm ->> 'utm_source' = $7)
+    AND ($8::text IS NULL OR utm ->> 'utm_campaign' = $8)
+    AND NOT EXISTS (SELECT FROM unnest($9::text[]) AS none (parameter) WHERE utm ->> none.parameter <> '')
+    AND ($10::text IS NULL OR $10 = CASE
         WHEN EXISTS (SELECT FROM counted_submissions c WHERE c.account_id = submissions.account_id AND c.id = submissions.id AND c.view_count > 0) THEN 'viewed'
         WHEN verification_required AND NOT verified THEN 'awaiting_verification'
         ELSE 'ready' END)
@@ -56,6 +57,7 @@ WHERE generic_link_id = $1
 
 type CountSubmissionsParams struct {
 	GenericLinkID uuid.UUID
+	SubmissionID  *uuid.UUID
 	Since         *time.Time
 	Until         *time.Time
 	Containing    *string
@@ -69,6 +71,7 @@ type CountSubmissionsParams struct {
 func (q *Queries) CountSubmissions(ctx context.Context, arg CountSubmissionsParams) (int64, error) {
 	row := q.db.QueryRow(ctx, countSubmissions,
 		arg.GenericLinkID,
+		arg.SubmissionID,
 		arg.Since,
 		arg.Until,
 		arg.Containing,
@@ -98,26 +101,28 @@ func (q *Queries) DeleteSubmission(ctx context.Context, id uuid.UUID) (uuid.UUID
 const listSubmissions = `-- name: ListSubmissions :many
 SELECT id, account_id, generic_link_id, email, email_key, name, verified, submitted_at, verification_required, verified_at, utm, referrer, consent_text, privacy_url, consented_at, answers, headline_b FROM submissions
 WHERE generic_link_id = $1
-    AND ($2::timestamptz IS NULL OR submitted_at > $2)
-    AND ($3::timestamptz IS NULL OR submitted_at < $3)
-    AND ($4::text IS NULL OR strpos(lower(email), lower($4)) > 0
-        OR strpos(lower(coalesce(name, '')), lower($4)) > 0)
-    AND ($5::jsonb IS NULL OR lower(answers::text)::jsonb @> lower($5::jsonb::text)::jsonb)
-    AND ($6::text IS NULL OR utm ->> 'utm_source' = $6)
-    AND ($7::text IS NULL OR utm ->> 'utm_campaign' = $7)
-    AND NOT EXISTS (SELECT FROM unnest($8::text[]) AS none (parameter) WHERE utm ->> none.parameter <> '')
-    AND ($9::text IS NULL OR $9 = CASE
+    AND ($2::uuid IS NULL OR id = $2)
+    AND ($3::timestamptz IS NULL OR submitted_at > $3)
+    AND ($4::timestamptz IS NULL OR submitted_at < $4)
+    AND ($5::text IS NULL OR strpos(lower(email), lower($5)) > 0
+        OR strpos(lower(coalesce(name, '')), lower($5)) > 0)
+    AND ($6::jsonb IS NULL OR lower(answers::text)::jsonb @> lower($6::jsonb::text)::jsonb)
+    AND ($7::text IS NULL OR utm ->> 'utm_source' = $7)
+    AND ($8::text IS NULL OR utm ->> 'utm_campaign' = $8)
+    AND NOT EXISTS (SELECT FROM unnest($9::text[]) AS none (parameter) WHERE utm ->> none.parameter <> '')
+    AND ($10::text IS NULL OR $10 = CASE
         WHEN EXISTS (SELECT FROM counted_submissions c WHERE c.account_id = submissions.account_id AND c.id = submissions.id AND c.view_count > 0) THEN 'viewed'
         WHEN verification_required AND NOT verified THEN 'awaiting_verification'
         ELSE 'ready' END)
-    AND ($10::timestamptz IS NULL
-        OR (submitted_at, id) < ($10::timestamptz, $11::uuid))
+    AND ($11::timestamptz IS NULL
+        OR (submitted_at, id) < ($11::timestamptz, $12::uuid))
 ORDER BY submitted_at DESC, id DESC
-LIMIT $13::bigint OFFSET $12::bigint
+LIMIT $14::bigint OFFSET $13::bigint
 `
 
 type ListSubmissionsParams struct {
 	GenericLinkID uuid.UUID
+	SubmissionID  *uuid.UUID
 	Since         *time.Time
 	Until         *time.Time
 	Containing    *string
@@ -135,6 +140,7 @@ type ListSubmissionsParams struct {
 func (q *Queries) ListSubmissions(ctx context.Context, arg ListSubmissionsParams) ([]Submission, error) {
 	rows, err := q.db.Query(ctx, listSubmissions,
 		arg.GenericLinkID,
+		arg.SubmissionID,
 		arg.Since,
 		arg.Until,
 		arg.Containing,
@@ -187,26 +193,28 @@ func (q *Queries) ListSubmissions(ctx context.Context, arg ListSubmissionsParams
 const listSubmissionsOldest = `-- name: ListSubmissionsOldest :many
 SELECT id, account_id, generic_link_id, email, email_key, name, verified, submitted_at, verification_required, verified_at, utm, referrer, consent_text, privacy_url, consented_at, answers, headline_b FROM submissions
 WHERE generic_link_id = $1
-    AND ($2::timestamptz IS NULL OR submitted_at > $2)
-    AND ($3::timestamptz IS NULL OR submitted_at < $3)
-    AND ($4::text IS NULL OR strpos(lower(email), lower($4)) > 0
-        OR strpos(lower(coalesce(name, '')), lower($4)) > 0)
-    AND ($5::jsonb IS NULL OR lower(answers::text)::jsonb @> lower($5::jsonb::text)::jsonb)
-    AND ($6::text IS NULL OR utm ->> 'utm_source' = $6)
-    AND ($7::text IS NULL OR utm ->> 'utm_campaign' = $7)
-    AND NOT EXISTS (SELECT FROM unnest($8::text[]) AS none (parameter) WHERE utm ->> none.parameter <> '')
-    AND ($9::text IS NULL OR $9 = CASE
+    AND ($2::uuid IS NULL OR id = $2)
+    AND ($3::timestamptz IS NULL OR submitted_at > $3)
+    AND ($4::timestamptz IS NULL OR submitted_at < $4)
+    AND ($5::text IS NULL OR strpos(lower(email), lower($5)) > 0
+        OR strpos(lower(coalesce(name, '')), lower($5)) > 0)
+    AND ($6::jsonb IS NULL OR lower(answers::text)::jsonb @> lower($6::jsonb::text)::jsonb)
+    AND ($7::text IS NULL OR utm ->> 'utm_source' = $7)
+    AND ($8::text IS NULL OR utm ->> 'utm_campaign' = $8)
+    AND NOT EXISTS (SELECT FROM unnest($9::text[]) AS none (parameter) WHERE utm ->> none.parameter <> '')
+    AND ($10::text IS NULL OR $10 = CASE
         WHEN EXISTS (SELECT FROM counted_submissions c WHERE c.account_id = submissions.account_id AND c.id = submissions.id AND c.view_count > 0) THEN 'viewed'
         WHEN verification_required AND NOT verified THEN 'awaiting_verification'
         ELSE 'ready' END)
-    AND ($10::timestamptz IS NULL
-        OR (submitted_at, id) > ($10::timestamptz, $11::uuid))
+    AND ($11::timestamptz IS NULL
+        OR (submitted_at, id) > ($11::timestamptz, $12::uuid))
 ORDER BY submitted_at, id
-LIMIT $13::bigint OFFSET $12::bigint
+LIMIT $14::bigint OFFSET $13::bigint
 `
 
 type ListSubmissionsOldestParams struct {
 	GenericLinkID uuid.UUID
+	SubmissionID  *uuid.UUID
 	Since         *time.Time
 	Until         *time.Time
 	Containing    *string
@@ -225,6 +233,7 @@ type ListSubmissionsOldestParams struct {
 func (q *Queries) ListSubmissionsOldest(ctx context.Context, arg ListSubmissionsOldestParams) ([]Submission, error) {
 	rows, err := q.db.Query(ctx, listSubmissionsOldest,
 		arg.GenericLinkID,
+		arg.SubmissionID,
 		arg.Since,
 		arg.Until,
 		arg.Containing,
@@ -281,4 +290,35 @@ UPDATE generic_links SET submission_count = submission_count - 1 WHERE id = $1
 func (q *Queries) UncountSubmission(ctx context.Context, id uuid.UUID) error {
 	_, err := q.db.Exec(ctx, uncountSubmission, id)
 	return err
+}
+
+const verificationEnds = `-- name: VerificationEnds :many
+SELECT submission_id, max(expires_at)::timestamptz AS ends_at FROM verifications
+WHERE submission_id = ANY ($1::uuid[]) GROUP BY submission_id
+`
+
+type VerificationEndsRow struct {
+	SubmissionID uuid.UUID
+	EndsAt       time.Time
+}
+
+// Until when the mails to addresses that are not confirmed can be answered. The index is by account.
+func (q *Queries) VerificationEnds(ctx context.Context, submissionIds []uuid.UUID) ([]VerificationEndsRow, error) {
+	rows, err := q.db.Query(ctx, verificationEnds, submissionIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []VerificationEndsRow
+	for rows.Next() {
+		var i VerificationEndsRow
+		if err := rows.Scan(&i.SubmissionID, &i.EndsAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

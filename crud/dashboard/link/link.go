@@ -28,7 +28,7 @@ var webFiles embed.FS
 type Screens struct {
 	frame                                     *frame.Frame
 	list, form, show, change, campaign, embed *frame.Template
-	recipients                                *frame.Template
+	recipients, submission                    *frame.Template
 }
 
 // listStyles are the style sheets of screens with filters.
@@ -59,6 +59,9 @@ func New(f *frame.Frame) (*Screens, error) {
 		return nil, err
 	}
 	if s.recipients, err = f.ParseForms(files, []string{"recipients.html"}, listStyles); err != nil {
+		return nil, err
+	}
+	if s.submission, err = f.ParseForms(files, []string{"submission.html"}, []string{"link.css"}); err != nil {
 		return nil, err
 	}
 	s.embed, err = f.ParseForms(files, []string{"site.html"}, []string{"link.css"})
@@ -99,7 +102,7 @@ func (s *Screens) Register(a *api.API) {
 	s.frame.Mount(a, "POST "+one+"/site", s.allow)
 	s.frame.MountTransfer(a, "POST "+one+"/picture", pictureBounds, s.uploadPicture)
 	s.frame.Mount(a, "POST "+one+"/picture/delete", s.removePicture)
-	s.frame.Mount(a, "GET "+one+"/submissions/{submission}", s.reader)
+	s.frame.Mount(a, "GET "+one+"/submissions/{submission}", s.sent)
 	s.frame.MountTransfer(a, "GET "+one+"/submissions.csv", exportBounds, s.export)
 	s.frame.MountTransfer(a, "GET "+one+"/qr", exportBounds, s.qr)
 }

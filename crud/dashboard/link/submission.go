@@ -87,8 +87,8 @@ type submissionList struct {
 }
 
 type submissionRow struct {
-	Email, Reader string
-	Cells         []cell
+	Email, URL string
+	Cells      []cell
 }
 
 const submissionsPerPage = 25
@@ -162,10 +162,7 @@ func listSubmissions(v *frame.Visit, fields field.List) (*submissionList, error)
 	}
 	for i := range found.Data {
 		one := &found.Data[i]
-		row := submissionRow{Email: one.Email}
-		if one.State != "awaiting_verification" {
-			row.Reader = v.Path(self(v) + "/submissions/" + one.ID)
-		}
+		row := submissionRow{Email: one.Email, URL: v.Within(self(v) + "/submissions/" + one.ID)}
 		for _, c := range shown {
 			row.Cells = append(row.Cells, c.cell(v, one))
 		}
@@ -204,17 +201,4 @@ func (s *Screens) export(v *frame.Visit) error {
 		query.Set("q", q)
 	}
 	return v.Pass(path(v)+"/submissions/export", query)
-}
-
-// reader leads from a submission to the screen of the access link that it got.
-func (s *Screens) reader(v *frame.Visit) error {
-	found, err := frame.Get[client.Page[client.AccessLink]](v, "/api/v1/access-links",
-		url.Values{"submission_id": {v.R.PathValue("submission")}})
-	if err != nil {
-		return err
-	}
-	if len(found.Data) == 0 {
-		return problem.Missing("access link")
-	}
-	return v.Redirect("/dashboard/readers/" + found.Data[0].ID)
 }

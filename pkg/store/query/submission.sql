@@ -1,6 +1,7 @@
 -- name: ListSubmissions :many
 SELECT * FROM submissions
 WHERE generic_link_id = sqlc.arg(generic_link_id)
+    AND (sqlc.narg(submission_id)::uuid IS NULL OR id = sqlc.narg(submission_id))
     AND (sqlc.narg(since)::timestamptz IS NULL OR submitted_at > sqlc.narg(since))
     AND (sqlc.narg(until)::timestamptz IS NULL OR submitted_at < sqlc.narg(until))
     AND (sqlc.narg(containing)::text IS NULL OR strpos(lower(email), lower(sqlc.narg(containing))) > 0
@@ -22,6 +23,7 @@ LIMIT sqlc.arg(row_limit)::bigint OFFSET sqlc.arg(row_offset)::bigint;
 -- Lists as ListSubmissions does, in the other direction of the same index.
 SELECT * FROM submissions
 WHERE generic_link_id = sqlc.arg(generic_link_id)
+    AND (sqlc.narg(submission_id)::uuid IS NULL OR id = sqlc.narg(submission_id))
     AND (sqlc.narg(since)::timestamptz IS NULL OR submitted_at > sqlc.narg(since))
     AND (sqlc.narg(until)::timestamptz IS NULL OR submitted_at < sqlc.narg(until))
     AND (sqlc.narg(containing)::text IS NULL OR strpos(lower(email), lower(sqlc.narg(containing))) > 0
@@ -42,6 +44,7 @@ LIMIT sqlc.arg(row_limit)::bigint OFFSET sqlc.arg(row_offset)::bigint;
 -- name: CountSubmissions :one
 SELECT count(*) FROM submissions
 WHERE generic_link_id = sqlc.arg(generic_link_id)
+    AND (sqlc.narg(submission_id)::uuid IS NULL OR id = sqlc.narg(submission_id))
     AND (sqlc.narg(since)::timestamptz IS NULL OR submitted_at > sqlc.narg(since))
     AND (sqlc.narg(until)::timestamptz IS NULL OR submitted_at < sqlc.narg(until))
     AND (sqlc.narg(containing)::text IS NULL OR strpos(lower(email), lower(sqlc.narg(containing))) > 0
@@ -54,6 +57,11 @@ WHERE generic_link_id = sqlc.arg(generic_link_id)
         WHEN EXISTS (SELECT FROM counted_submissions c WHERE c.account_id = submissions.account_id AND c.id = submissions.id AND c.view_count > 0) THEN 'viewed'
         WHEN verification_required AND NOT verified THEN 'awaiting_verification'
         ELSE 'ready' END);
+
+-- name: VerificationEnds :many
+-- Until when the mails to addresses that are not confirmed can be answered. The index is by account.
+SELECT submission_id, max(expires_at)::timestamptz AS ends_at FROM verifications
+WHERE submission_id = ANY (sqlc.arg(submission_ids)::uuid[]) GROUP BY submission_id;
 
 -- name: AnswerKeys :many
 -- The keys of all answers, as fields that were removed from the form have some as well.
