@@ -70,7 +70,10 @@ func numbers(t *testing.T) string {
 		}
 		var answers []any
 		for _, q := range asked.Queries {
-			rows := []any{}
+			rows, totals := []any{}, map[string]any{}
+			for _, metric := range q.Metrics {
+				totals[metric] = 0
+			}
 			for _, dimension := range q.Dimensions {
 				if dimension == "utm_source" { // and more than have a row
 					rows = append(rows, map[string]any{dimension: "news"}, map[string]any{"other": true})
@@ -83,7 +86,8 @@ func numbers(t *testing.T) string {
 					rows = append(rows, row)
 				}
 			}
-			answers = append(answers, map[string]any{"id": q.ID, "rows": rows, "as_of": "2026-01-01T00:00:00.000Z"})
+			answers = append(answers, map[string]any{"id": q.ID, "rows": rows, "totals": totals,
+				"as_of": "2026-01-01T00:00:00.000Z"})
 		}
 		w.Header().Set("Content-Type", "application/json")
 		if err := json.MarshalWrite(w, map[string]any{"data": answers}); err != nil {

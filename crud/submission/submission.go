@@ -159,7 +159,8 @@ func (s *Submissions) list(ctx context.Context, in *listInput) (*api.Answer[api.
 		if in.Sort == oldest {
 			rows, err = q.ListSubmissionsOldest(ctx, store.ListSubmissionsOldestParams{
 				GenericLinkID: chosen.GenericLinkID, SubmissionID: chosen.SubmissionID, Since: chosen.Since, Until: chosen.Until,
-				Containing: chosen.Containing, Answers: chosen.Answers, State: chosen.State, Source: chosen.Source, Campaign: chosen.Campaign,
+				Containing: chosen.Containing, Answers: chosen.Answers,
+				State: chosen.State, Source: chosen.Source, Campaign: chosen.Campaign,
 				Without: chosen.Without, AfterAt: at, AfterID: id, RowOffset: in.Offset(), RowLimit: in.Limit() + 1,
 			})
 		} else {
@@ -189,7 +190,8 @@ func newestFirst(c store.CountSubmissionsParams, at *time.Time, id *uuid.UUID,
 	offset, limit int64) store.ListSubmissionsParams {
 	return store.ListSubmissionsParams{
 		GenericLinkID: c.GenericLinkID, SubmissionID: c.SubmissionID, Since: c.Since, Until: c.Until,
-		Containing: c.Containing, Answers: c.Answers, State: c.State, Source: c.Source, Campaign: c.Campaign, Without: c.Without,
+		Containing: c.Containing, Answers: c.Answers,
+		State: c.State, Source: c.Source, Campaign: c.Campaign, Without: c.Without,
 		BeforeAt: at, BeforeID: id, RowOffset: offset, RowLimit: limit,
 	}
 }
