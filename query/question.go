@@ -87,6 +87,7 @@ type Values struct {
 	UTMCampaign   []*string    `json:"utm_campaign" required:"false" nullable:"false" minItems:"1" maxItems:"1000" maxLength:"2048"`
 	UTMContent    []*string    `json:"utm_content" required:"false" nullable:"false" minItems:"1" maxItems:"1000" maxLength:"2048"`
 	UTMTerm       []*string    `json:"utm_term" required:"false" nullable:"false" minItems:"1" maxItems:"1000" maxLength:"2048"`
+	PageURL       []*string    `json:"page_url" required:"false" nullable:"false" minItems:"1" maxItems:"1000" maxLength:"2048" doc:"Host and path of a page that was viewed, such as acme.example/pricing.html."`
 	Device        []deviceName `json:"device" required:"false" nullable:"false" minItems:"1" maxItems:"1000"`
 	Browser       []*string    `json:"browser" required:"false" nullable:"false" minItems:"1" maxItems:"1000" maxLength:"64" doc:"Such as Chrome or Safari."`
 	OS            []*string    `json:"os" required:"false" nullable:"false" minItems:"1" maxItems:"1000" maxLength:"64" doc:"Such as Windows or iOS."`

@@ -164,7 +164,7 @@ func (a *Alerts) send(ctx context.Context, tx pgx.Tx, account uuid.UUID, setting
 			Name: nameOf(r.Name, r.Slug), Link: r.Alert.GenericLinkID, Metric: r.Metric,
 			Direction: r.Alert.Direction, Value: r.Alert.Value,
 			Low: r.Alert.UsualLow, High: r.Alert.UsualHigh, Threshold: r.Threshold, Since: r.Alert.Since,
-			Ended: r.Alert.EndedAt != nil,
+			Ended: r.Alert.EndedAt != nil, Pages: r.Alert.Pages,
 		})
 	}
 	return a.deps.Notifier.Alerts(ctx, tx, account, settings, list)

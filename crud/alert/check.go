@@ -46,6 +46,7 @@ type fact struct {
 	value     int64
 	usual     *Range // nil: a threshold was passed
 	since     time.Time
+	pages     []string // with the most visitors before the silence, as host and path
 }
 
 // key tells the things apart of which an account hears once.
@@ -76,6 +77,7 @@ func event(id uuid.UUID, f fact) webhook.AlertStarted {
 		AlertID: id, RuleID: f.rule.ID, Kind: f.rule.Kind, Metric: f.rule.Metric, Direction: f.direction,
 		LeadMagnetID: f.rule.LeadMagnetID, GenericLinkID: f.link, UTMCampaign: f.rule.UTMCampaign,
 		Value: f.value, Threshold: f.rule.Threshold, Since: api.TimeOf(f.since),
+		Pages: f.pages,
 	}
 	e.UsualLow, e.UsualHigh = f.bounds()
 	return e
@@ -128,7 +130,7 @@ func (c *check) run(ctx context.Context, due time.Time) error {
 			c.judgeDays(r.AlertRule, rows, answers.AsOf)
 		}
 	}
-	return nil
+	return c.namePages(ctx)
 }
 
 // question asks for the days of a rule's number, or for the pages that it watches.
@@ -200,6 +202,7 @@ func (c *check) judgeDays(r store.AlertRule, rows []frame.Row, asOf time.Time) {
 func (c *check) add(f fact) {
 	k := keyOf(f.rule.ID, f.link, f.direction)
 	if !slices.ContainsFunc(c.facts, func(o fact) bool { return keyOf(o.rule.ID, o.link, o.direction) == k }) {
+		f.pages = []string{} // not null where it is written
 		c.facts = append(c.facts, f)
 	}
 }
@@ -332,7 +335,7 @@ func (c *check) record(ctx context.Context, tx pgx.Tx, due time.Time) error {
 			return fmt.Errorf("make id: %w", err)
 		}
 		row := store.InsertAlertParams{ID: id, AccountID: c.account, RuleID: f.rule.ID, GenericLinkID: f.link,
-			Direction: f.direction, Value: f.value, Since: f.since, CreatedAt: c.now}
+			Direction: f.direction, Value: f.value, Since: f.since, CreatedAt: c.now, Pages: f.pages}
 		row.UsualLow, row.UsualHigh = f.bounds()
 		added, err := q.InsertAlert(ctx, row)
 		if err != nil {

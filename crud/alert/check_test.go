@@ -46,6 +46,8 @@ type fixture struct {
 	fails         error
 	days          map[string]float64
 	hours         []alert.Hour
+	from          []any    // the pages from which the visits come, as reports give them
+	weeks         []string // that reports were last asked for the pages of
 }
 
 // Ask answers as the reports do, in the form of their JSON.
@@ -59,6 +61,16 @@ func (f *fixture) Ask(_ context.Context, _ uuid.UUID, queries []frame.Query) (fr
 	var got frame.Answers
 	for _, q := range queries {
 		a := frame.Answer{ID: q.ID, AsOf: f.now.Add(-time.Second)}
+		if slices.Equal(q.Dimensions, []string{"page_url"}) {
+			require.Equal(f.t, map[string][]any{"generic_link_id": {f.page}}, q.Filters)
+			f.weeks = []string{q.From, q.To}
+			for _, page := range f.from {
+				a.Rows = append(a.Rows, frame.Row{q.Metrics[0]: 1.0, "page_url": page})
+			}
+			a.Rows = append(a.Rows, frame.Row{q.Metrics[0]: 9.0, "page_url": nil, "other": true})
+			got.Data = append(got.Data, a)
+			continue
+		}
 		row := func(at time.Time, n float64) frame.Row {
 			r := frame.Row{q.Metrics[0]: n}
 			if q.Interval != "" {
@@ -274,6 +286,53 @@ func TestSilentPage(t *testing.T) {
 	heard(12)
 	require.Equal(t, silent, f.check(f.at(19, 13, 15)))
 	require.Equal(t, append(silent, "silent visitors 19 13:00"), f.check(f.at(19, 16, 15)), "silent again")
+}
+
+// A link that falls silent is named with the pages that it was on, and not with its landing page if
+// it was on others.
+func TestSilentPagesAreNamed(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		from []any
+		want []string
+	}{
+		"none known":       {[]any{nil}, []string{}},
+		"only its landing": {[]any{"links.example.com/l/pricing", nil}, []string{"links.example.com/l/pricing"}},
+		"the most visited": {
+			[]any{"a.example/1", nil, "links.example.com/l/pricing", "a.example/l/", "b.example/", "a.example", "a.example/4"},
+			[]string{"a.example/1", "b.example/", "a.example"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := start(t)
+			f.rule("silent", "visitors", nil)
+			f.from = test.from
+			f.exec(`INSERT INTO webhook_endpoints (id, account_id, format, url, url_sealed, kinds)
+				VALUES (gen_random_uuid(), $1, 'json', 'https://a.example/', '', '{alert.started}')`, f.account)
+			f.hours = generated(f.at(20, 0, 0), 10, 1)
+			for i := range f.hours {
+				if f.hours[i].Start.After(f.at(18, 9, 0)) {
+					f.hours[i].Count = 0
+				}
+			}
+			require.Len(t, f.check(f.at(18, 12, 15)), 1)
+			require.Len(t, f.check(f.at(18, 13, 15)), 1)
+			require.ElementsMatch(t, test.want, f.mails()[0].Alerts.List[0].Pages)
+			var kept []string
+			require.NoError(t, f.db.Unscoped().QueryRow(t.Context(), "SELECT pages FROM alerts").Scan(&kept))
+			require.Equal(t, test.want, kept)
+			require.Equal(t, []string{"2026-09-23", "2026-11-19"}, f.weeks, "before the silence")
+			var id uuid.UUID
+			var sealed []byte
+			require.NoError(t, f.db.Unscoped().QueryRow(t.Context(),
+				"SELECT id, body_sealed FROM webhook_deliveries").Scan(&id, &sealed))
+			body, err := f.tokens.Open("webhook messages", sealed, id[:])
+			require.NoError(t, err)
+			var sent struct{ Data struct{ Pages []string } }
+			require.NoError(t, json.Unmarshal(body, &sent))
+			require.Equal(t, test.want, sent.Data.Pages)
+		})
+	}
 }
 
 // What begins in quiet hours waits until they end, and is one message. The hours are those of the

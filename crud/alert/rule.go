@@ -68,6 +68,7 @@ type Alert struct {
 	UsualLow  *int64    `json:"usual_low" doc:"Lowest usual number of such a day or stretch of the week; null if a threshold was passed."`
 	UsualHigh *int64    `json:"usual_high" doc:"Highest usual number, likewise."`
 	Since     api.Time  `json:"since" doc:"Beginning of the day, or when a visit came last."`
+	Pages     []string  `json:"pages" doc:"Of silent: the pages, at most three, from which most visitors came in the eight weeks before, such as acme.example/pricing.html."`
 	CreatedAt api.Time  `json:"created_at" doc:"When the alert began."`
 	EndedAt   *api.Time `json:"ended_at" doc:"When it was over; null as long as it goes on."`
 	SentAt    *api.Time `json:"sent_at" doc:"When its notice was queued; null if it waits for the end of quiet hours."`
@@ -301,7 +302,8 @@ func alertOf(r store.ListAlertsRow) Alert {
 		Subject: Subject{Kind(r.Kind), Metric(r.Metric), r.LeadMagnetID, r.Alert.GenericLinkID, r.UTMCampaign, r.Threshold,
 			nameOf(r.Name, r.Slug)},
 		Direction: direction(r.Alert.Direction), Value: r.Alert.Value, UsualLow: r.Alert.UsualLow,
-		UsualHigh: r.Alert.UsualHigh, Since: api.TimeOf(r.Alert.Since), CreatedAt: api.TimeOf(r.Alert.CreatedAt),
-		EndedAt: api.OptionalTime(r.Alert.EndedAt), SentAt: api.OptionalTime(r.Alert.SentAt),
+		UsualHigh: r.Alert.UsualHigh, Since: api.TimeOf(r.Alert.Since), Pages: r.Alert.Pages,
+		CreatedAt: api.TimeOf(r.Alert.CreatedAt),
+		EndedAt:   api.OptionalTime(r.Alert.EndedAt), SentAt: api.OptionalTime(r.Alert.SentAt),
 	}
 }

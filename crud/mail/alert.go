@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -8,6 +9,9 @@ import (
 	"lodestone/crud/web"
 	"lodestone/pkg/timezone"
 )
+
+// maxPage is how many characters of a page's address a mail has.
+const maxPage = 60
 
 // Alerts are what is unusual about an account.
 type Alerts struct {
@@ -26,7 +30,8 @@ type Alert struct {
 	Low       *int64     `json:"low,omitempty"` // of the usual range; nil: a threshold was passed
 	High      *int64     `json:"high,omitempty"`
 	Threshold *int64     `json:"threshold,omitempty"`
-	Since     time.Time  `json:"since"` // the last visit, or the day's beginning
+	Since     time.Time  `json:"since"`           // the last visit, or the day's beginning
+	Pages     []string   `json:"pages,omitempty"` // that fell silent, as host and path; visitors' texts
 	Ended     bool       `json:"ended,omitempty"`
 }
 
@@ -64,6 +69,12 @@ func (a Alert) words(t *web.Texts, zone *time.Location) string {
 	args := []any{"metric", t.Say("mail.weekly." + a.Metric), "day", t.Weekday(at), "value", a.Value}
 	var words string
 	switch {
+	case a.Direction == "silent" && len(a.Pages) > 0:
+		pages := make([]string, len(a.Pages))
+		for i, page := range a.Pages {
+			pages[i] = Clean(page, maxPage)
+		}
+		words = t.Say("mail.alert.pages."+a.Metric, "pages", strings.Join(pages, ", "), "since", t.Moment(at))
 	case a.Direction == "silent":
 		words = t.Say("mail.alert.silent."+a.Metric, "since", t.Moment(at))
 	case a.Low != nil && a.High != nil:

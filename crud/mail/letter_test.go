@@ -73,7 +73,7 @@ func messages() map[string]Message {
 			URL: "https://links.example.com/dashboard/settings/alerts", Unsubscribe: unsubscribe,
 			Alerts: &Alerts{Total: 4, List: []Alert{
 				{Name: new("The Complete Guide (/guide)"), Metric: "visitors", Direction: "silent", Low: new(int64(12)),
-					High: new(int64(40)), Since: submitted},
+					High: new(int64(40)), Since: submitted, Pages: []string{"acme.example/pricing.html", "acme.example/"}},
 				{Metric: "people", Direction: "above", Value: 1204, Low: new(int64(80)), High: new(int64(160)), Since: submitted},
 				{Name: new("autumn"), Metric: "submissions", Direction: "below", Value: 3, Threshold: new(int64(10)),
 					Since: submitted, Ended: true},

@@ -172,6 +172,7 @@ type AlertStarted struct {
 	UsualHigh     *int64     `json:"usual_high"`
 	Threshold     *int64     `json:"threshold"`
 	Since         api.Time   `json:"since"` // the beginning of the day, or when a visit came last
+	Pages         []string   `json:"pages"` // of silent: those with the most visitors before, as host and path
 }
 
 // Notice is a notice of the account, in the words of its mail.

@@ -176,8 +176,8 @@ func (q *Queries) HasAlertRule(ctx context.Context, arg HasAlertRuleParams) (boo
 }
 
 const insertAlert = `-- name: InsertAlert :execrows
-INSERT INTO alerts (id, account_id, rule_id, generic_link_id, direction, value, usual_low, usual_high, since, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+INSERT INTO alerts (id, account_id, rule_id, generic_link_id, direction, value, usual_low, usual_high, since, created_at, pages)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 ON CONFLICT DO NOTHING
 `
 
@@ -192,6 +192,7 @@ type InsertAlertParams struct {
 	UsualHigh     *int64
 	Since         time.Time
 	CreatedAt     time.Time
+	Pages         []string
 }
 
 func (q *Queries) InsertAlert(ctx context.Context, arg InsertAlertParams) (int64, error) {
@@ -206,6 +207,7 @@ func (q *Queries) InsertAlert(ctx context.Context, arg InsertAlertParams) (int64
 		arg.UsualHigh,
 		arg.Since,
 		arg.CreatedAt,
+		arg.Pages,
 	)
 	if err != nil {
 		return 0, err
@@ -317,7 +319,7 @@ func (q *Queries) ListAlertRules(ctx context.Context, arg ListAlertRulesParams) 
 }
 
 const listAlerts = `-- name: ListAlerts :many
-SELECT a.id, a.account_id, a.rule_id, a.generic_link_id, a.direction, a.value, a.usual_low, a.usual_high, a.since, a.created_at, a.ended_at, a.sent_at, r.kind, r.metric, r.threshold, r.lead_magnet_id, r.utm_campaign,
+SELECT a.id, a.account_id, a.rule_id, a.generic_link_id, a.direction, a.value, a.usual_low, a.usual_high, a.since, a.created_at, a.ended_at, a.sent_at, a.pages, r.kind, r.metric, r.threshold, r.lead_magnet_id, r.utm_campaign,
     coalesce(l.title, m.title, r.utm_campaign, '')::text AS name, coalesce(l.slug, '')::text AS slug
 FROM alerts a
 JOIN alert_rules r ON r.account_id = a.account_id AND r.id = a.rule_id
@@ -367,6 +369,7 @@ func (q *Queries) ListAlerts(ctx context.Context, arg ListAlertsParams) ([]ListA
 			&i.Alert.CreatedAt,
 			&i.Alert.EndedAt,
 			&i.Alert.SentAt,
+			&i.Alert.Pages,
 			&i.Kind,
 			&i.Metric,
 			&i.Threshold,
@@ -386,7 +389,7 @@ func (q *Queries) ListAlerts(ctx context.Context, arg ListAlertsParams) ([]ListA
 }
 
 const openAlerts = `-- name: OpenAlerts :many
-SELECT id, account_id, rule_id, generic_link_id, direction, value, usual_low, usual_high, since, created_at, ended_at, sent_at FROM alerts WHERE ended_at IS NULL
+SELECT id, account_id, rule_id, generic_link_id, direction, value, usual_low, usual_high, since, created_at, ended_at, sent_at, pages FROM alerts WHERE ended_at IS NULL
 `
 
 func (q *Queries) OpenAlerts(ctx context.Context) ([]Alert, error) {
@@ -411,6 +414,7 @@ func (q *Queries) OpenAlerts(ctx context.Context) ([]Alert, error) {
 			&i.CreatedAt,
 			&i.EndedAt,
 			&i.SentAt,
+			&i.Pages,
 		); err != nil {
 			return nil, err
 		}

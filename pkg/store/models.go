@@ -76,6 +76,7 @@ type Alert struct {
 	CreatedAt     time.Time
 	EndedAt       *time.Time
 	SentAt        *time.Time
+	Pages         []string
 }
 
 type AlertRule struct {

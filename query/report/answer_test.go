@@ -321,7 +321,8 @@ func (m *model) addView() {
 	if r.bot {
 		r.dims["device"] = "bot"
 	}
-	url := "https://pages.example/l/x?a=1"
+	url := m.pick("https://pages.example/l/x?a=1", "https://Acme.Example:8443/pricing.html?a=1", "/nowhere?a=1")
+	r.dims["page_url"] = map[byte]any{'p': "pages.example/l/x", 'A': "acme.example/pricing.html"}[url[len("https://")]]
 	if source != "" {
 		url += "&utm_source=" + map[string]string{"newsletter": "newsletter", "a b&c": "a+b%26c"}[source]
 	}

@@ -146,6 +146,9 @@ func visitorsOf(name string) *dimension {
 	return &dimension{name: name, of: map[source]string{events: "r." + name, views: "r." + name}, optional: true}
 }
 
+// pageURL is the host and the path of the page that was viewed, "" where no host is known.
+const pageURL = "if(domain(r.url) = '', '', concat(lower(domain(r.url)), path(r.url)))"
+
 // dimensions are all there are, by name.
 var dimensions = func() map[string]*dimension {
 	pages := []string{"page_views", "reading_ms", "readers", "sessions", "median_page_ms", "p90_page_ms"}
@@ -159,6 +162,8 @@ var dimensions = func() map[string]*dimension {
 		{name: "magnet_version", kind: numberKind, of: map[source]string{events: "r.magnet_version"}},
 		sourceOf("referrer_host"), sourceOf("utm_source"), sourceOf("utm_medium"), sourceOf("utm_campaign"),
 		sourceOf("utm_content"), sourceOf("utm_term"),
+		// The page with the tag or the form. Its address has no more of a query than the campaign.
+		{name: "page_url", of: map[source]string{views: pageURL}, optional: true},
 		{name: "device", of: map[source]string{events: "r.device", views: "r.device"}},
 		visitorsOf("browser"), visitorsOf("os"), visitorsOf("country"), visitorsOf("language"),
 		{name: "event_type", of: map[source]string{events: "toString(r.event_type)"}, only: []string{"events"}},

@@ -30,6 +30,8 @@ var inSQL = []struct {
 		`SELECT nullIf(utm_source, ''), device, count() FROM link_views WHERE account_id = ACCOUNT AND bot = '' GROUP BY ALL`},
 	{"link_views", "referrer_host",
 		`SELECT nullIf(referrer_host, ''), count() FROM link_views WHERE account_id = ACCOUNT AND bot = '' GROUP BY ALL`},
+	{"link_views visitors", "page_url", `SELECT if(domain(url) = '', NULL, lower(domain(url)) || path(url)), count(), uniqExact(ip_hash) + countIf(ip_hash IS NULL)
+		FROM link_views WHERE account_id = ACCOUNT AND bot = '' GROUP BY ALL`},
 	{"submissions open_rate", "",
 		`SELECT count(), if(count() = 0, NULL, countIf(state = 'viewed') / count()) FROM submissions WHERE account_id = ACCOUNT`},
 	{"submissions open_rate", "utm_source utm_campaign", `SELECT nullIf(utm_source, ''), nullIf(utm_campaign, ''), count(), countIf(state = 'viewed') / count()

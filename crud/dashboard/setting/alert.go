@@ -132,6 +132,9 @@ func ruleWords(v *frame.Visit, s alert.Subject) string {
 func alertWords(v *frame.Visit, a alert.Alert) string {
 	args := []any{"metric", v.Label(string(a.Metric)), "value", a.Value, "day", v.Date(a.Since.In(v.Period.Zone))}
 	switch {
+	case a.Direction == "silent" && len(a.Pages) > 0:
+		return v.Say("setting.alerts.is.silent_pages",
+			append(args, "pages", strings.Join(a.Pages, ", "), "time", v.WhenOf(&a.Since).Text)...)
 	case a.Direction == "silent":
 		return v.Say("setting.alerts.is.silent", append(args, "time", v.WhenOf(&a.Since).Text)...)
 	case a.UsualLow != nil && a.UsualHigh != nil:

@@ -68,8 +68,8 @@ SELECT id FROM alert_rules WHERE checked_at < sqlc.arg(since)::timestamptz ORDER
 UPDATE alert_rules SET checked_at = sqlc.arg(at)::timestamptz WHERE id = ANY (sqlc.arg(ids)::uuid[]);
 
 -- name: InsertAlert :execrows
-INSERT INTO alerts (id, account_id, rule_id, generic_link_id, direction, value, usual_low, usual_high, since, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+INSERT INTO alerts (id, account_id, rule_id, generic_link_id, direction, value, usual_low, usual_high, since, created_at, pages)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 ON CONFLICT DO NOTHING;
 
 -- name: EndAlerts :exec
